@@ -1,0 +1,82 @@
+// Package atomicfile replaces a file so that every reader, and a power cut, finds either the whole old content or the
+// whole new one. A symbolic link stays a link and its target is replaced; mode and, where the system allows it, owner
+// are kept.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write replaces the content of name, or makes the file with mode perm where there is none. The directory must exist.
+func Write(name string, data []byte, perm fs.FileMode) (err error) {
+	target, err := Target(name)
+	if err != nil {
+		return err
+	}
+	old, statErr := os.Stat(target)
+	if statErr == nil {
+		if !old.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", target)
+		}
+		perm = old.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if statErr == nil {
+		keepOwner(f, old)
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), target); err != nil {
+		return err
+	}
+	syncDir(filepath.Dir(target))
+	return nil
+}
+
+// Target follows the links of name to the file that they mean, which need not exist.
+func Target(name string) (string, error) {
+	for range 40 {
+		info, err := os.Lstat(name)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return name, nil
+			}
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			return name, nil
+		}
+		next, err := os.Readlink(name)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(name), next)
+		}
+		name = next
+	}
+	return "", fmt.Errorf("%s: too many links", name)
+}

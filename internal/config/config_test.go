@@ -1,0 +1,86 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestLoadKeepsWhatItCan(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		budget     int
+		idle       time.Duration
+		enabled    bool
+		warnings   int
+	}{
+		{"no file", "", 500, 5 * time.Second, true, 0},
+		{"nothing set", "{}", 500, 5 * time.Second, true, 0},
+		{"a BOM", "\ufeff{\"hooks\":{\"budget_ms\":200}}", 200, 5 * time.Second, true, 0},
+		{"off", `{"enabled":false}`, 500, 5 * time.Second, false, 0},
+		{"too small and too big", `{"hooks":{"budget_ms":1},"extract":{"idle":"900h"}}`, 50, time.Hour, true, 2},
+		{"one bad section", `{"hooks":{"budget_ms":"fast"},"extract":{"idle":"1s"}}`, 500, time.Second, true, 1},
+		{"half a bad section", `{"hooks":{"context_max_bytes":9000,"budget_ms":[]}}`, 500, 5 * time.Second, true, 1},
+		{"unknown keys", `{"future":{"x":1},"hooks":{"new":true,"budget_ms":300}}`, 300, 5 * time.Second, true, 0},
+		{"torn", `{"enabled":fal`, 500, 5 * time.Second, true, 1},
+		{"a list", `[]`, 500, 5 * time.Second, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Dirs{Config: t.TempDir()}
+			if c.file != "" {
+				if err := os.WriteFile(d.ConfigFile(), []byte(c.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, warnings := Load(d)
+			if got.Hooks.BudgetMS != c.budget || time.Duration(got.Extract.Idle) != c.idle || got.Enabled != c.enabled {
+				t.Errorf("got budget %d idle %v enabled %v", got.Hooks.BudgetMS, time.Duration(got.Extract.Idle), got.Enabled)
+			}
+			if len(warnings) != c.warnings {
+				t.Errorf("warnings %q, want %d", warnings, c.warnings)
+			}
+			if got.Hooks.ContextMaxBytes != 8192 {
+				t.Errorf("context_max_bytes %d, want the default", got.Hooks.ContextMaxBytes)
+			}
+		})
+	}
+}
+
+func TestURLTurnsAutostartOff(t *testing.T) {
+	d := Dirs{Config: t.TempDir()}
+	if err := os.WriteFile(d.ConfigFile(), []byte(`{"collector":{"url":"http://127.0.0.1:7000","autostart":true}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, _ := Load(d); c.Collector.Autostart {
+		t.Error("a collector elsewhere must not be started here")
+	}
+}
+
+func TestDirsUnderOneHome(t *testing.T) {
+	d := FindDirs(func(k string) string { return map[string]string{"KIRO_LEARN_HOME": "/h"}[k] })
+	root := filepath.VolumeName(d.Config) + string(filepath.Separator) + "h"
+	for got, want := range map[string]string{
+		d.ConfigFile(): "config.json", d.Database(): "data/memory.db", d.Outbox(): "state/outbox",
+		d.LogFile(): "state/kiro-learn.log", d.Socket(): "run/collector.sock",
+	} {
+		if want := filepath.Join(root, filepath.FromSlash(want)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestProjectSwitch(t *testing.T) {
+	for file, want := range map[string]bool{"": true, "{}": true, `{"enabled":false}`: false, `{"enabled":true}`: true, `{"enabled":`: true, `{"enabled":"no"}`: true} {
+		root := t.TempDir()
+		if file != "" {
+			_ = os.Mkdir(filepath.Join(root, ".kiro"), 0o700)
+			if err := os.WriteFile(filepath.Join(root, ".kiro", "kiro-learn.json"), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := ProjectEnabled(root); got != want {
+			t.Errorf("%q: enabled %v, want %v", file, got, want)
+		}
+	}
+}
