@@ -105,8 +105,10 @@ func Default() Config {
 		Privacy:   Privacy{RedactSecrets: true},
 		Extract:   Extract{Engine: "rules", Idle: Duration(5 * time.Second), BatchBytes: 256 << 10, Concurrency: 2},
 		LLM:       LLM{Engine: "kiro", Timeout: Duration(time.Minute)},
-		SessionSummary: SessionSummary{MinUserTurns: 2, RegenerateAfterTurns: 1, MaxIntents: 50, MaxConstraints: 50,
-			AssistantExcerptChars: 400},
+		SessionSummary: SessionSummary{
+			MinUserTurns: 2, RegenerateAfterTurns: 1, MaxIntents: 50, MaxConstraints: 50,
+			AssistantExcerptChars: 400,
+		},
 	}
 }
 
@@ -152,8 +154,14 @@ func (c *Config) read(b []byte, file string, w *warnings) {
 		key  string
 		into any
 	}{
-		{"enabled", &c.Enabled}, {"collector", &c.Collector}, {"hooks", &c.Hooks}, {"outbox", &c.Outbox},
-		{"privacy", &c.Privacy}, {"extract", &c.Extract}, {"llm", &c.LLM}, {"session_summary", &c.SessionSummary},
+		{"enabled", &c.Enabled},
+		{"collector", &c.Collector},
+		{"hooks", &c.Hooks},
+		{"outbox", &c.Outbox},
+		{"privacy", &c.Privacy},
+		{"extract", &c.Extract},
+		{"llm", &c.LLM},
+		{"session_summary", &c.SessionSummary},
 	} {
 		raw, ok := sections[s.key]
 		if !ok {
