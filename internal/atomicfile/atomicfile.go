@@ -12,7 +12,15 @@ import (
 )
 
 // Write replaces the content of name, or makes the file with mode perm where there is none. The directory must exist.
-func Write(name string, data []byte, perm fs.FileMode) (err error) {
+func Write(name string, data []byte, perm fs.FileMode) error { return write(name, data, perm, true) }
+
+// WriteUnsynced is Write without waiting for the disk: readers never see half a file, but a power cut may lose it or
+// leave it empty. It is for small state whose loss costs nothing, written where milliseconds count.
+func WriteUnsynced(name string, data []byte, perm fs.FileMode) error {
+	return write(name, data, perm, false)
+}
+
+func write(name string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	target, err := Target(name)
 	if err != nil {
 		return err
@@ -43,8 +51,10 @@ func Write(name string, data []byte, perm fs.FileMode) (err error) {
 	if statErr == nil {
 		keepOwner(f, old)
 	}
-	if err = f.Sync(); err != nil {
-		return err
+	if sync {
+		if err = f.Sync(); err != nil {
+			return err
+		}
 	}
 	if err = f.Close(); err != nil {
 		return err
@@ -52,7 +62,9 @@ func Write(name string, data []byte, perm fs.FileMode) (err error) {
 	if err = os.Rename(f.Name(), target); err != nil {
 		return err
 	}
-	syncDir(filepath.Dir(target))
+	if sync {
+		syncDir(filepath.Dir(target))
+	}
 	return nil
 }
 

@@ -58,3 +58,18 @@ func TestWriteLeavesNothingBehindWhenItFails(t *testing.T) {
 		t.Errorf("mode %v", info.Mode().Perm())
 	}
 }
+
+func TestWriteUnsyncedReplacesTheWholeFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "f")
+	for _, content := range []string{"a longer content", "short", ""} {
+		if err := WriteUnsynced(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(name); err != nil || string(b) != content {
+			t.Errorf("holds %q, %v; want %q", b, err, content)
+		}
+	}
+	if info, _ := os.Stat(name); runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode().Perm())
+	}
+}
