@@ -11,22 +11,15 @@ import (
 // gitFileMax bounds what is read of a .git or commondir file; git's own hold one path.
 const gitFileMax = 8 << 10
 
-// gitTop gives dir if it is the top of a git working tree or a bare repository, else "". A .git file counts when it
-// has git's form, even when the place that it names is out of reach, as in a container that holds the worktree alone.
-func gitTop(dir string) string {
+// isTop reports whether dir is the top of a git working tree. A .git file counts when it has git's form, even when the
+// place that it names is out of reach, as in a container that holds the worktree alone.
+func isTop(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, ".git"))
-	switch {
-	case err == nil && info.IsDir():
-		return dir
-	case err == nil && gitDir(dir) != "":
-		return dir
-	case filepath.Base(dir) != ".git" && isBare(dir):
-		return dir
-	}
-	return ""
+	return err == nil && (info.IsDir() || gitDir(dir) != "")
 }
 
-// isBare reports whether dir is laid out as a git repository without a working tree.
+// isBare reports whether dir is laid out as a git repository without a working tree. That is only asked where no
+// ancestor has a .git, so that a bare repository among a project's test data belongs to the project.
 func isBare(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, "HEAD"))
 	return err == nil && info.Mode().IsRegular() && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -92,16 +93,18 @@ func (r Resolver) search(start string) string {
 		if isDir(filepath.Join(dir, ".kiro")) {
 			return dir
 		}
-		if git == "" {
-			git = gitTop(dir)
+		if git == "" && isTop(dir) {
+			git = dir
 		}
 	}
 	if git != "" {
 		return r.repository(git, nobodys)
 	}
-	for dir := start; !isNobodys(dir, nobodys); dir = filepath.Dir(dir) {
-		if hasMarker(dir) {
-			return dir
+	for _, is := range [...]func(string) bool{isBare, hasMarker} {
+		for dir := start; !isNobodys(dir, nobodys); dir = filepath.Dir(dir) {
+			if is(dir) {
+				return dir
+			}
 		}
 	}
 	return ""
@@ -129,9 +132,9 @@ func (r Resolver) nobodys() []string {
 	if runtime.GOOS != "windows" {
 		places = append(places, "/tmp", "/var/tmp") // TMPDIR may name another one, but these stay what they are
 	}
-	list := places[:0]
-	for _, p := range places {
-		if !filepath.IsAbs(p) {
+	list := make([]string, 0, len(places))
+	for i, p := range places {
+		if !filepath.IsAbs(p) || slices.Contains(places[:i], p) {
 			continue
 		}
 		if resolved, err := filepath.EvalSymlinks(p); err == nil {
@@ -146,12 +149,7 @@ func isNobodys(dir string, nobodys []string) bool {
 	if filepath.Dir(dir) == dir {
 		return true
 	}
-	for _, n := range nobodys {
-		if dir == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(nobodys, dir)
 }
 
 // hasMarker reports whether dir holds a file that languages put at the root of a project.

@@ -16,6 +16,12 @@ func tree(t *testing.T, names ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plant(t, root, names...)
+	return root
+}
+
+func plant(t *testing.T, root string, names ...string) {
+	t.Helper()
 	for _, n := range names {
 		name, content, _ := strings.Cut(n, "=")
 		full := filepath.Join(root, filepath.FromSlash(name))
@@ -23,15 +29,13 @@ func tree(t *testing.T, names ...string) string {
 			t.Fatal(err)
 		}
 		if strings.HasSuffix(name, "/") {
-			err = os.MkdirAll(full, 0o700)
-		} else {
-			err = os.WriteFile(full, []byte(content), 0o600)
-		}
-		if err != nil {
+			if err := os.MkdirAll(full, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return root
 }
 
 func TestRules(t *testing.T) {
@@ -55,6 +59,7 @@ func TestRules(t *testing.T) {
 		{"git wins over a nearer marker", []string{"p/.git/", "p/web/package.json"}, "p/web", "p"},
 		{"inside .git", []string{"p/.git/HEAD=ref: refs/heads/main", "p/.git/objects/", "p/.git/refs/", "p/.git/hooks/"}, "p/.git/hooks", "p"},
 		{"bare repository", []string{"p.git/HEAD=ref: refs/heads/main", "p.git/objects/", "p.git/refs/", "p.git/hooks/"}, "p.git/hooks", "p.git"},
+		{"bare repository in a project", []string{"p/.git/", "p/testdata/x.git/HEAD", "p/testdata/x.git/objects/", "p/testdata/x.git/refs/"}, "p/testdata/x.git", "p"},
 		{"a file called HEAD is no repository", []string{"p/HEAD", "p/go.mod"}, "p", "p"},
 		{"same folder name, two repositories", []string{"a/api/.git/", "b/api/.git/"}, "b/api", "b/api"},
 		{"nearest marker", []string{"p/go.mod", "p/web/package.json", "p/web/src/"}, "p/web/src", "p/web"},
