@@ -1,0 +1,160 @@
+package extract
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"kiro-learn/internal/event"
+)
+
+const maxFacts = 8
+
+// factWords are wordings by which sentences state limits, reasons, names and places.
+var factWords = sync.OnceValue(func() []string {
+	return []string{"because", "due to", "so that", "since", "at most", "at least", "maximum", "minimum", "limit", "limited", "capped", "cap", "default", "defaults", "only", "requires", "required", "depends on",
+		"renamed", "renames", "is called", "named", "moved to", "lives in", "located in", "defined in", "stored in", "configured in", "set to", "starts at", "starting at", "root cause", "caused by", "must", "never", "always", "instead of", "deprecated", "supports", "does not support",
+		"weil", "höchstens", "mindestens", "standardmäßig", "porque", "máximo", "mínimo", "por defecto", "parce que", "par défaut", "por padrão", "因为", "最多", "默认", "至少", "ため", "最大", "既定"}
+})
+
+// techWords are common words of the trade: what makes an answer without any identifier one about software.
+var techWords = sync.OnceValue(func() map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(`api app argument array async auth backend backoff backup batch binary branch browser bucket buffer bug build byte cache callback certificate ci class cli client cluster code column commit compiler component config
+		configuration connection constraint container context cookie cpu credential cron daemon data database deadlock debug default dependency deploy deployment directory disk docker driver encoding endpoint environment error event exception
+		fallback field file filter flag format framework frontend function gateway gc git goroutine handler hash header hook host http https id image import index input integer interface interval java javascript job json key kubernetes
+		lambda latency library limit linter linux list loader lock log logger login loop macos map memory message metadata method metric middleware migration mock module mutex network node null object offset option orm output
+		package parameter parser partition password path payload performance permission pipeline plugin pod pointer pool port postgres postgresql process production prop protocol proxy python query queue race react redis refactor regex region
+		registry release render replica repo repository request response retry role rollback route router row runtime rust schema schema scheduler script secret server service session shard shell socket sql sqlite stack staging state static
+		storage stream string struct style submodule svg syntax table template terminal test thread throttle timeout timer timestamp tls token trace transaction tree trigger type typescript ui unicode unit upload uploader uri url user utf-8 uuid
+		validation value variable version view webhook websocket widget windows worker yaml`) {
+		m[w] = true
+	}
+	return m
+})
+
+// filler tells whether a sentence says what every answer says: that it is done, what comes next, an offer of more help.
+func filler(s string) bool {
+	low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
+	if smallTalk(stripLeads(s)) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || isQuestion(s) {
+		return true
+	}
+	for _, p := range []string{"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ", "here are ", "you're welcome", "happy to", "glad ", "feel free", "is there anything", "would you like", "do you want",
+		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry", "i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to", "looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right",
+		"gern", "claro", "bien sûr", "de nada", "当然", "好的", "不客气"} {
+		if strings.HasPrefix(low, p) && (wordCount(s) < 8 || !technical(s)) {
+			return true
+		}
+	}
+	_, offer := hasWord(low, "let me know")
+	return offer || wordCount(s) < 2
+}
+
+// informative gives the sentences of an answer that say something.
+func informative(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !filler(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// technical tells whether a sentence speaks about software: it holds a name, path, number with a unit, or at least two
+// common words of the trade.
+func technical(s string) bool {
+	weak := 0
+	for _, w := range wordsOf(s) {
+		switch {
+		case identifier(w):
+			return true
+		case techWords()[singular(strings.ToLower(w))], digits(w), acronym(w):
+			weak++
+		}
+	}
+	if hasWide(s) && strings.IndexFunc(s, func(r rune) bool { return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) >= 0 {
+		return true // names and numbers stand out among the characters of those scripts
+	}
+	return weak >= 2 || strings.Contains(s, "`")
+}
+
+// technicalAnswer tells whether an answer that came without any tool use is worth keeping.
+func technicalAnswer(list []string) bool {
+	for _, s := range list {
+		if technical(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// factScore tells how well a sentence stands for itself as something to recall; a fact has 3 or more.
+func factScore(s string) int {
+	n := wordCount(s)
+	if n < 4 || utf8.RuneCountInString(s) > event.MaxFact || strings.HasSuffix(s, "…") || isQuestion(s) || filler(s) {
+		return 0
+	}
+	low := strings.ToLower(s)
+	if anyWord(low, []string{"maybe", "perhaps", "might", "not sure", "i think", "probably", "i wonder", "could be", "vielleicht", "也许", "可能"}) {
+		return 0
+	}
+	score := 0
+	for _, w := range factWords() {
+		if _, ok := hasWord(low, w); ok {
+			score += 2
+			break
+		}
+	}
+	ids, nums := 0, 0
+	for _, w := range wordsOf(s) {
+		switch {
+		case identifier(w):
+			ids++
+		case digits(w) || numberWord(strings.ToLower(w)):
+			nums++
+		}
+	}
+	score += 2*min(ids, 2) + 2*min(nums, 2)
+	if hasWide(s) && strings.ContainsAny(s, "0123456789") {
+		score += 2
+	}
+	if technical(s) {
+		score++
+	}
+	return score
+}
+
+// factsOf gives the sentences worth recalling on their own, verbatim, the best ones in their order. Those whose key is
+// in seen are left out, and the ones given are added to it.
+func factsOf(list []string, skip func(int) bool, seen map[string]bool) []string {
+	var out []string
+	for least := 5; least >= 3; least -= 2 {
+		out = out[:0]
+		for i, s := range list {
+			if (skip == nil || !skip(i)) && factScore(s) >= least && !seen[statementKey(s)] {
+				out = append(out, s)
+			}
+		}
+		if len(out) >= maxFacts {
+			break
+		}
+	}
+	out = out[:min(len(out), maxFacts)]
+	for _, s := range out {
+		seen[statementKey(s)] = true
+	}
+	return out
+}
+
+func digits(w string) bool { return strings.IndexAny(w, "0123456789") >= 0 && len(w) <= 20 }
+
+func numberWord(w string) bool {
+	switch w {
+	case "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "hundred", "thousand", "once", "twice", "half", "zwei", "drei", "vier", "fünf", "dos", "tres", "cuatro", "cinco",
+		"deux", "trois", "quatre", "cinq", "dois", "três", "quatro":
+		return true
+	}
+	return false
+}
