@@ -1,0 +1,296 @@
+package privacy
+
+import "strings"
+
+// kind is what the name of a value says about it.
+type kind int
+
+const (
+	plain         kind = iota // nothing
+	password                  // chosen by people: short, may be a word
+	apiToken                  // made by machines: long, random
+	authorization             // an HTTP header with a scheme
+	cookie                    // an HTTP header with pairs
+	signature                 // a signature in a URL
+	basicAuth                 // base64 of user:password
+)
+
+// form is how a value is written.
+type form int
+
+const (
+	quoted form = iota // between quotes or tags
+	direct             // NAME=value, --name=value: a literal up to the next space
+	bare               // anything else: a literal or code
+)
+
+// assignment redacts the value behind the operator at i when the name before it is a secret's: name=value,
+// "name": "value", name := "value", <name>value</name> and their kin. It gives the end of the secret, zero if none.
+func (s *scan) assignment(i int) int {
+	if s.t[i] == '>' {
+		return s.element(i)
+	}
+	from, end := s.nameBefore(i)
+	if from == end {
+		return 0
+	}
+	k := kindOf(s.t[from:end])
+	if k == plain && s.t[i] == '=' && isType(s.t[from:end]) { // password: str = "…", var password string = "…"
+		from, end = s.nameBefore(s.trimBack(from, " :"))
+		k = kindOf(s.t[from:end])
+	}
+	if k == plain || k == signature && (from == 0 || !strings.ContainsRune("?&;", rune(s.t[from-1]))) {
+		return 0
+	}
+	v := i + 1
+	for v < len(s.t) && v < i+4 && strings.IndexByte("=:>~", s.t[v]) >= 0 {
+		v++
+	}
+	f := bare
+	if v == i+1 && end == i && s.t[i] == '=' && v < len(s.t) && s.t[v] != ' ' {
+		f = direct
+	}
+	return s.value(k, f, v, s.startsLine(from))
+}
+
+// element redacts the text of an XML element, whose opening tag ends at i.
+func (s *scan) element(i int) int {
+	from := s.back(i, alnum|under|dash|dot, 64)
+	if from == 0 || from == i || s.t[from-1] != '<' {
+		return 0
+	}
+	k := kindOf(s.t[from:i])
+	if k != password && k != apiToken {
+		return 0
+	}
+	n := strings.IndexByte(s.t[i+1:min(len(s.t), i+1+maxValue)], '<')
+	if n < 0 {
+		return 0
+	}
+	return s.judge(k, quoted, i+1, i+1+n)
+}
+
+// flag redacts the value behind a flag that is set apart by a space: --password value, -Token value.
+func (s *scan) flag(i int) int {
+	if i > 0 && s.class[s.t[i-1]]&^(sym64) != 0 {
+		return 0 // inside a word
+	}
+	from := s.run(i, dash)
+	end := s.run(from, alnum|dash|under)
+	if from-i > 2 || end >= len(s.t) || s.t[end] != ' ' && s.t[end] != '\t' || end-from < 4 {
+		return 0
+	}
+	k := kindOf(s.t[from:end])
+	if k != password && k != apiToken {
+		return 0
+	}
+	_, _, dig := count(s.t[end:min(len(s.t), end+64)])
+	if v := strings.TrimLeft(s.t[end:min(len(s.t), end+8)], " \t"); dig == 0 && (v == "" || v[0] != '"' && v[0] != '\'') {
+		return 0 // prose about the flag
+	}
+	return s.value(k, bare, end, false)
+}
+
+// nameBefore finds the name that ends before i, past spaces, quotes and brackets.
+func (s *scan) nameBefore(i int) (from, end int) {
+	end = s.trimBack(i, " \t?!")
+	end = s.trimBack(end, "\"'`])\\")
+	from = s.back(end, alnum|under|dash|dot, 64)
+	if from < end && from > 0 && s.t[from-1] == '\\' && strings.IndexByte("nrt", s.t[from]) >= 0 {
+		from++ // the n of an escaped newline
+	}
+	return from, end
+}
+
+// trimBack gives the index behind the last byte before i that is not one of a few; it looks at eight at most.
+func (s *scan) trimBack(i int, few string) int {
+	for k := i; k > 0 && i-k < 8; k-- {
+		if strings.IndexByte(few, s.t[k-1]) < 0 {
+			return k
+		}
+		if k == 1 {
+			return 0
+		}
+	}
+	return max(i-8, 0)
+}
+
+// startsLine tells whether only indentation, a list mark or "export" is before i on its line.
+func (s *scan) startsLine(i int) bool {
+	i = s.trimBack(i, " \t-")
+	return i == 0 || s.t[i-1] == '\n' || s.t[i-1] == '\r' || strings.HasSuffix(s.t[:i], `\n`) || strings.HasSuffix(s.t[:i], "export")
+}
+
+// maxValue is the length in bytes up to which a quoted value is looked for its end.
+const maxValue = 4096
+
+// value judges the value that begins behind spaces at i.
+func (s *scan) value(k kind, f form, i int, startsLine bool) int {
+	for n := 0; i < len(s.t) && (s.t[i] == ' ' || s.t[i] == '\t') && n < 16; n++ {
+		i++
+	}
+	q := i
+	if q+1 < len(s.t) && strings.IndexByte("rbfuRBFU$@", s.t[q]) >= 0 && strings.IndexByte("\"'`", s.t[q+1]) >= 0 {
+		q++
+	}
+	back := backslashes(s.t, q)
+	if q+back < len(s.t) && strings.IndexByte("\"'`", s.t[q+back]) >= 0 {
+		from, end := s.quotedValue(q+back, back)
+		return s.judge(k, quoted, from, end)
+	}
+	if k == authorization || k == cookie {
+		end := i
+		for end < len(s.t) && end < i+maxValue && strings.IndexByte("\r\n\"'`", s.t[end]) < 0 {
+			end++
+		}
+		return s.judge(k, f, i, end)
+	}
+	if i < s.valueEnd { // inside the value that was looked at last
+		return s.judge(k, f, i, s.valueEnd)
+	}
+	end := s.bareEnd(i, f == direct || startsLine)
+	s.valueEnd = end
+	return s.judge(k, f, i, end)
+}
+
+// quotedValue is the inside of the quotes that open at q, behind some backslashes. It ends at the end of the line at
+// the latest.
+func (s *scan) quotedValue(q, back int) (from, end int) {
+	c := s.t[q]
+	from = q + 1
+	if strings.HasPrefix(s.t[from:], string([]byte{c, c})) {
+		from += 2 // """triple"""
+	}
+	for end = from; end < len(s.t) && end < from+maxValue && s.t[end] != '\n'; end++ {
+		if s.t[end] != c {
+			continue
+		}
+		n := end - s.trimSlashes(end, from)
+		if back == 0 && n%2 == 0 || back > 0 && n <= back {
+			return from, end - min(n, back)
+		}
+	}
+	return from, end
+}
+
+// trimSlashes is the start of the backslashes before i, not before from.
+func (s *scan) trimSlashes(i, from int) int {
+	for i > from && s.t[i-1] == '\\' {
+		i--
+	}
+	return i
+}
+
+// bareEnd is the end of an unquoted value. A whole one goes up to the next white space or quote, other ones end at
+// punctuation too.
+func (s *scan) bareEnd(i int, whole bool) int {
+	for ; i < len(s.t); i++ {
+		switch c := s.t[i]; c {
+		case ' ', '\t', '\r', '\n', '"', '\'', '`', 0:
+			return i
+		case ',', ';', '&', '|', ')', '}', '<', '>':
+			if !whole {
+				return i
+			}
+		case '\\':
+			if e := s.behindEscape(i); e > i+1 || !whole || e < len(s.t) && s.t[e] == '"' {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// judge redacts a value if it is a secret, and gives the end of what it redacted, else zero.
+func (s *scan) judge(k kind, f form, from, to int) int {
+	v := s.t[from:to]
+	switch k {
+	case authorization:
+		return s.credentials(from, to)
+	case cookie:
+		return s.cookies(from, to)
+	case signature:
+		if f == quoted || len(v) < 32 || !varied(v) {
+			return 0
+		}
+	case basicAuth:
+		if !basic("Basic " + v) {
+			return 0
+		}
+	default:
+		if f != quoted {
+			v = strings.TrimRight(v, ",;)}")
+			to = from + len(v)
+		}
+		if !secretValue(v, k, f) {
+			return 0
+		}
+	}
+	return s.redact(from, to)
+}
+
+// credentials redacts what stands behind the scheme of an Authorization header.
+func (s *scan) credentials(from, to int) int {
+	scheme, rest, ok := strings.Cut(s.t[from:to], " ")
+	if !ok {
+		if !secretValue(scheme, apiToken, quoted) {
+			return 0
+		}
+		return s.redact(from, to)
+	}
+	switch strings.ToLower(scheme) {
+	case "bearer", "basic", "token", "apikey", "api-key", "key", "bot", "jwt", "oauth", "negotiate", "ntlm", "splunk", "sso-key", "genie-key":
+	default:
+		return 0
+	}
+	from += len(scheme) + 1 + len(rest) - len(strings.TrimLeft(rest, " "))
+	end := min(s.bareEnd(from, false), to)
+	v := s.t[from:end]
+	if len(v) < 4 || variable(v) || placeholder(v) {
+		return 0
+	}
+	if _, _, dig := count(v); dig == 0 && (len(v) < 8 || wordy(v)) {
+		return 0
+	}
+	return s.redact(from, end)
+}
+
+// cookies redacts the values of a Cookie or Set-Cookie header that open a session.
+func (s *scan) cookies(from, to int) int {
+	last := 0
+	for from < to {
+		end := from + strings.IndexByte(s.t[from:to]+";", ';')
+		name, v, _ := strings.Cut(s.t[from:end], "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		v = strings.TrimRight(v, " ")
+		at := from + strings.IndexByte(s.t[from:end]+"=", '=') + 1
+		if len(v) >= 8 && !variable(v) && !placeholder(v) && (opensSession(name) && !wordy(v) || len(v) >= 20 && mixed(v) && !strings.Contains(v, " ")) {
+			last = s.redact(at, at+len(v))
+		}
+		from = end + 1
+	}
+	return last
+}
+
+func opensSession(name string) bool {
+	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "secret", "key", "passw"} {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// member is the string v of a JSON document, redacted if its key or the flag before it in a list says that it is a secret.
+func member(key, before, v string) string {
+	k := kindOf(key)
+	if k == plain && strings.HasPrefix(before, "-") {
+		k = kindOf(strings.TrimLeft(before, "-"))
+	}
+	if k == plain || k == signature {
+		return v
+	}
+	s := scan{tables: lookup(), t: v}
+	s.judge(k, quoted, 0, len(v))
+	return replace(v, s.cut)
+}

@@ -1,0 +1,98 @@
+// Package privacy takes private tags and secrets out of text before anything is written. It looks at text the way its
+// readers might: a tag counts in every spelling that some program on the way could have given it (JSON escapes, HTML
+// entities, percent-encoding, full-width forms, any mixture of them), and where the spelling leaves a doubt, more is
+// hidden rather than less. Everything runs in one pass each, without regular expressions: nothing is compiled, the time
+// is linear in the text, and text in which nothing is found is returned as it is.
+package privacy
+
+import "kiro-learn/internal/rawjson"
+
+// Redacted stands where something was taken out.
+const Redacted = "[REDACTED]"
+
+// Scrubber takes private text out, and secrets too when Secrets is set. The zero value is ready; it has no state and
+// may be used by several goroutines.
+type Scrubber struct {
+	Secrets bool // also redact keys, tokens and passwords
+}
+
+// span is a part of a text, from its first byte to the one behind its last.
+type span struct{ from, to int }
+
+// Text is t without private text and secrets, each replaced by Redacted; t itself when there are none. It accepts any
+// bytes, and what it returns is valid UTF-8 if t is. Text of its own result changes nothing.
+func (s Scrubber) Text(t string) string {
+	for {
+		u := withoutPrivate(t)
+		if s.Secrets {
+			u = withoutSecrets(u)
+		}
+		if u == t {
+			return t
+		}
+		t = u // what one replacement uncovers is seen in the next round; each round leaves less to replace
+	}
+}
+
+// JSON is the valid JSON text raw with every string in it scrubbed, keys too; raw itself when there is nothing to take
+// out. Strings are decoded first. A tag that opens in one string does not reach into the next. A string whose key is
+// that of a secret, as in {"password":"…"}, is judged with its key, and one that follows a flag, as in
+// ["--password","…"], with the flag.
+func (s Scrubber) JSON(raw []byte) []byte {
+	var out []byte
+	done := 0
+	key, before := "", "" // the key of the member that is being read; the string read last
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			if c := raw[i]; c == '{' || c == '[' || c == '}' || c == ']' {
+				key, before = "", ""
+			} else if c == ',' {
+				key = ""
+			}
+			i++
+			continue
+		}
+		end, ok := rawjson.StringEnd(raw, i)
+		if !ok {
+			break
+		}
+		was := rawjson.Unquote(raw[i:end])
+		now := s.Text(was)
+		k := rawjson.Space(raw, end)
+		isKey := k < len(raw) && raw[k] == ':'
+		if s.Secrets && !isKey {
+			now = member(key, before, now)
+		}
+		if now != was {
+			out = append(out, raw[done:i]...)
+			out = rawjson.AppendString(out, now)
+			done = end
+		}
+		if isKey {
+			key, before = was, ""
+		} else {
+			before = was
+		}
+		i = end
+	}
+	if done == 0 {
+		return raw
+	}
+	return append(out, raw[done:]...)
+}
+
+// replace is t with every span of cut, which are in order and apart, replaced by Redacted.
+func replace(t string, cut []span) string {
+	if len(cut) == 0 {
+		return t
+	}
+	b := make([]byte, 0, len(t)+len(cut)*len(Redacted))
+	done := 0
+	for _, c := range cut {
+		b = append(b, t[done:c.from]...)
+		b = append(b, Redacted...)
+		done = c.to
+	}
+	b = append(b, t[done:]...)
+	return string(b)
+}

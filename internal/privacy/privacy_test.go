@@ -1,0 +1,31 @@
+package privacy
+
+import "testing"
+
+// The cases that every build of kiro-learn is held to: not a byte of the needle may stay, the words around it must.
+func TestTextCases(t *testing.T) {
+	const needle = "hunter2zz"
+	for _, c := range []struct{ name, in, want string }{
+		{"closed", "a <private>" + needle + "</private> b", "a [REDACTED] b"},
+		{"unclosed", "key <private>" + needle, "key [REDACTED]"},
+		{"nested", "<private>o <private>i</private> " + needle + "</private> tail", "[REDACTED] tail"},
+		{"spaced", "<private >" + needle + "</private >", "[REDACTED]"},
+		{"case", "<PRIVATE>" + needle + "</Private>", "[REDACTED]"},
+		{"attribute", `<private reason="x">` + needle + "</private>", "[REDACTED]"},
+		{"aws", "deploy with AKIA" + "Q3EXAMPLEZ7WQ2AB please", "deploy with [REDACTED] please"},
+		{"github", "deploy with ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 please", "deploy with [REDACTED] please"},
+		{"slack", "deploy with xoxb-" + "123456789012-abcdefABCDEF123456 please", "deploy with [REDACTED] please"},
+		{"pem", "deploy with -----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAsecretsecret\n-----END RSA PRIVATE KEY----- please", "deploy with [REDACTED] please"},
+		{"url", "deploy with postgres://app:s3cr3tpw9@db/x please", "deploy with postgres://app:[REDACTED]@db/x please"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (Scrubber{Secrets: true}).Text(c.in); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+	const plain = "see commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432 and id 123e4567-e89b-12d3-a456-426614174000 in sk-learn"
+	if got := (Scrubber{Secrets: true}).Text(plain); got != plain {
+		t.Errorf("not secrets: %q", got)
+	}
+}

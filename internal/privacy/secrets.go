@@ -1,0 +1,209 @@
+package privacy
+
+import (
+	"strings"
+	"sync"
+)
+
+// The kinds of byte, as bits.
+const (
+	upper uint8 = 1 << iota
+	lower
+	digits
+	under // _
+	dash  // -
+	dot   // .
+	sym64 // + / =
+	hex   // 0-9 a-f A-F
+)
+
+const (
+	alnum   = upper | lower | digits
+	base64u = alnum | under | dash // base64url
+	base64s = alnum | sym64        // base64
+)
+
+// tables are what the scan looks bytes up in. They are made on first use, in about a microsecond.
+type tables struct {
+	class  [256]uint8
+	tokens [256][]token // by the first byte of their prefix
+}
+
+var lookup = sync.OnceValue(func() *tables {
+	t := &tables{}
+	for c := range t.class {
+		switch b := byte(c); {
+		case b >= '0' && b <= '9':
+			t.class[c] = digits | hex
+		case b >= 'a' && b <= 'f':
+			t.class[c] = lower | hex
+		case b >= 'A' && b <= 'F':
+			t.class[c] = upper | hex
+		case b >= 'a' && b <= 'z':
+			t.class[c] = lower
+		case b >= 'A' && b <= 'Z':
+			t.class[c] = upper
+		}
+	}
+	t.class['_'], t.class['-'], t.class['.'] = under, dash, dot
+	t.class['+'], t.class['/'], t.class['='] = sym64, sym64, sym64
+	for _, k := range tokenTable() {
+		t.tokens[k.prefix[0]] = append(t.tokens[k.prefix[0]], k)
+	}
+	return t
+})
+
+// scan walks a text once and collects what is to be cut out of it.
+type scan struct {
+	*tables
+	t   string
+	cut []span
+
+	block    int // where the key block ends that was looked for last
+	valueEnd int // where the unquoted value ends that was looked at last: the next key may lie inside it
+}
+
+// withoutSecrets is t with every secret in it replaced by Redacted.
+func withoutSecrets(t string) string {
+	s := scan{tables: lookup(), t: t}
+	for i := 0; i < len(t); {
+		if s.class[t[i]]&alnum != 0 { // a word begins here
+			if end := s.token(i); end > i {
+				i = end
+				continue
+			}
+			for i++; i < len(t) && s.class[t[i]]&alnum != 0; i++ {
+			}
+			continue
+		}
+		i = s.mark(i)
+	}
+	return replace(t, s.cut)
+}
+
+// mark looks at the punctuation at i, which may introduce a secret, and gives the index to go on from.
+func (s *scan) mark(i int) int {
+	end := 0
+	switch s.t[i] {
+	case ':':
+		if end = s.url(i); end == 0 {
+			if end = s.telegram(i); end == 0 {
+				end = s.assignment(i)
+			}
+		}
+	case '=', '>':
+		end = s.assignment(i)
+	case '-':
+		if end = s.keyBlock(i); end == 0 {
+			if end = s.flag(i); end == 0 {
+				end = s.dashed(i)
+			}
+		}
+	case '~':
+		end = s.azureSecret(i)
+	case '\\':
+		return s.behindEscape(i)
+	case '%':
+		if i+2 < len(s.t) && s.class[s.t[i+1]]&hex != 0 && s.class[s.t[i+2]]&hex != 0 {
+			return i + 3 // the word begins behind the encoded byte
+		}
+	case 0x1b:
+		return max(i+1, colourEnd(s.t, i+1))
+	}
+	return max(i+1, end)
+}
+
+// behindEscape is the index behind the escape at i, where a word may begin: the n of \n is not part of it.
+func (s *scan) behindEscape(i int) int {
+	i += backslashes(s.t, i)
+	if i >= len(s.t) {
+		return i
+	}
+	switch s.t[i] {
+	case 'n', 'r', 't', 'b', 'f', 'v':
+		return i + 1
+	case 'u':
+		if _, n := number(s.t, i+1, 0, 16, 4, 4); n > 0 {
+			return i + 1 + n
+		}
+	case 'x':
+		if _, n := number(s.t, i+1, 0, 16, 2, 2); n > 0 {
+			return i + 1 + n
+		}
+	}
+	return i
+}
+
+// redact marks a part of the text to be cut out and gives its end. What overlaps the last part joins it.
+func (s *scan) redact(from, to int) int {
+	if n := len(s.cut); n > 0 && s.cut[n-1].to > from {
+		last := &s.cut[n-1]
+		last.from, last.to = min(last.from, from), max(last.to, to)
+		return last.to
+	}
+	s.cut = append(s.cut, span{from, to})
+	return to
+}
+
+// run is the end of the bytes of an alphabet from i on.
+func (s *scan) run(i int, alphabet uint8) int {
+	for i < len(s.t) && s.class[s.t[i]]&alphabet != 0 {
+		i++
+	}
+	return i
+}
+
+// back is the start of the bytes of an alphabet that end before i, at most limit of them.
+func (s *scan) back(i int, alphabet uint8, limit int) int {
+	for k := i; ; k-- {
+		if k == 0 || i-k == limit || s.class[s.t[k-1]]&alphabet == 0 {
+			return k
+		}
+	}
+}
+
+// token redacts the token with a known prefix that begins at i and gives its end; zero when there is none.
+func (s *scan) token(i int) int {
+	for k := range s.tokens[s.t[i]] {
+		rule := &s.tokens[s.t[i]][k]
+		if !strings.HasPrefix(s.t[i:], rule.prefix) {
+			continue
+		}
+		body := i + len(rule.prefix)
+		end := s.run(body, rule.alphabet)
+		for end > body && (s.t[end-1] == '.' || s.t[end-1] == '-') && rule.alphabet != base64s {
+			end-- // the full stop of a sentence
+		}
+		if n := end - body; n < rule.min || rule.max > 0 && n > rule.max {
+			continue
+		}
+		from := i
+		if rule.ok != nil && !rule.ok(s.t[i:end]) {
+			continue
+		}
+		if rule.keep {
+			from = body
+		}
+		end = s.redact(from, end)
+		if rule.name == "aws-key-id" {
+			end = max(end, s.awsPair(end))
+		}
+		return end
+	}
+	return 0
+}
+
+// awsPair redacts the secret key that is written beside an AWS key id, within 80 bytes behind it.
+func (s *scan) awsPair(i int) int {
+	for k := i; k < len(s.t) && k < i+80; k++ {
+		if s.class[s.t[k]]&base64s == 0 {
+			continue
+		}
+		end := s.run(k, base64s)
+		if end-k == 40 && mixed(s.t[k:end]) {
+			return s.redact(k, end)
+		}
+		k = end
+	}
+	return 0
+}
