@@ -36,10 +36,14 @@ func (st *State) SamePrompt(hash string, nowMS int64) bool {
 }
 
 // Store keeps the states of all sessions, one small private file each. Dir is made when first needed.
+// With an empty Dir nothing is kept.
 type Store struct{ Dir string }
 
 // Load gives the state of a session, the zero State when there is none or it cannot be read.
 func (s Store) Load(namespace, sessionID string) State {
+	if s.Dir == "" {
+		return State{}
+	}
 	st, _ := read(s.file(namespace, sessionID))
 	return st
 }
@@ -49,13 +53,17 @@ func (s Store) Load(namespace, sessionID string) State {
 // cannot be stored is lost. It gives the state as f left it. Fields of a newer version stay in the file.
 func (s Store) Update(namespace, sessionID string, wait time.Duration, f func(*State) (changed bool)) State {
 	file := s.file(namespace, sessionID)
-	made := os.MkdirAll(filepath.Dir(file), 0o700) == nil
+	made := s.Dir != "" && os.MkdirAll(filepath.Dir(file), 0o700) == nil
 	if made {
 		defer lock(filepath.Dir(file), wait)()
 	}
-	st, raw := read(file)
+	var st State
+	var raw []byte
+	if made {
+		st, raw = read(file)
+	}
 	if f(&st) && made {
-		if data, err := st.over(raw); err == nil {
+		if data, err := st.over(raw); err == nil && len(data) <= stateMax {
 			_ = atomicfile.WriteUnsynced(file, data, 0o600)
 		}
 	}
