@@ -65,6 +65,7 @@ type Event struct {
 	ValidTime     string          `json:"valid_time"` // ISO 8601 with offset
 	Source        Source          `json:"source"`
 	ContentHash   string          `json:"content_hash,omitempty"` // "sha256:" and 64 hex digits of the body's bytes
+	Firing        *Firing         `json:"firing,omitempty"`       // from a hook on this machine; never given out
 }
 
 // Namespace is the namespace of an actor's events in a project.
@@ -79,4 +80,12 @@ func SplitNamespace(ns string) (actorID, projectID string, ok bool) {
 		return "", "", false
 	}
 	return p[2], p[4], true
+}
+
+// Firing tells one run of a hook from another, so that one happening reported by two registrations of the hook is stored
+// once. It stays on the machine: a hook adds it to what it hands to its own collector, which keeps it to itself.
+type Firing struct {
+	Via  string `json:"via,omitempty"` // the registration's name, as the installer wrote it
+	From int64  `json:"from"`          // when the hook process began, in Unix microseconds
+	To   int64  `json:"to"`            // when it handed the event over
 }

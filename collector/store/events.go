@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"kiro-learn/internal/event"
+)
+
+// sameFiring is how far apart two registrations of one hook may report one happening. A person does not send the same
+// prompt twice within it, and an agent does not finish the same call twice.
+const sameFiring = 1500 * time.Millisecond
+
+// besides is how long after one run of a hook another may begin and still count as fired together with it.
+const besides = 3 * time.Millisecond
+
+// AddEvents stores valid events, synced before it returns, and tells for each whether it was new. An id that is already
+// there, or the same happening reported by another registration of the hook, is not stored again.
+func (s *Store) AddEvents(ctx context.Context, events []event.Event) (stored []bool, err error) {
+	err = s.submit(ctx, func(w *writerTx) error {
+		stored = make([]bool, len(events)) // a group that fails runs again
+		w.change = Change{}
+		for i := range events {
+			isNew, err := s.addEvent(w, &events[i])
+			if err != nil {
+				return fmt.Errorf("store an event: %w", err)
+			}
+			if stored[i] = isNew; isNew {
+				w.change.Events = append(w.change.Events, events[i])
+			}
+		}
+		return nil
+	})
+	return stored, err
+}
+
+func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
+	ns, err := s.spaces.ensure(w, e.Namespace, e.Source.ProjectPath)
+	if err != nil {
+		return false, err
+	}
+	if twice, err := s.firedTwice(w, ns, e); err != nil || twice {
+		return false, err
+	}
+	source, err := json.Marshal(e.Source)
+	if err != nil {
+		return false, err
+	}
+	f := event.Firing{}
+	if e.Firing != nil {
+		f = *e.Firing
+	}
+	pending := 1
+	if e.Kind == event.KindNote && e.Firing != nil {
+		pending = 0 // an agent's start says nothing to distil
+	}
+	now := s.now().UnixMilli()
+	res, err := w.exec(`INSERT INTO events(event_id, ns, session_id, kind, parent_event_id, actor_id, valid_time, source,
+		content_hash, body, received_ms, via, fired_us, done_us, pending) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT(event_id) DO NOTHING`,
+		e.EventID, ns, e.SessionID, string(e.Kind), e.ParentEventID, e.ActorID, e.ValidTime, string(source),
+		e.ContentHash, string(e.Body), now, f.Via, f.From, f.To, pending)
+	if err != nil {
+		return false, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	return true, s.touchSession(w, ns, e, now)
+}
+
+// firedTwice finds out whether e is the same happening as an event that is already there, reported by another
+// registration of the hook or by one that ran beside it. Only events of this machine's hooks can be.
+func (s *Store) firedTwice(w *writerTx, ns int64, e *event.Event) (bool, error) {
+	if e.Firing == nil || e.ContentHash == "" {
+		return false, nil
+	}
+	st, err := w.stmt(`SELECT via, fired_us, done_us FROM events WHERE ns = ? AND session_id = ? AND event_id <> ?
+		AND kind = ? AND content_hash = ? AND parent_event_id = ? AND fired_us > 0 AND abs(fired_us - ?) < ?
+		AND seq > (SELECT max(seq) - 400 FROM events)`)
+	if err != nil {
+		return false, err
+	}
+	rows, err := st.Query(ns, e.SessionID, e.EventID, string(e.Kind), e.ContentHash, e.ParentEventID, e.Firing.From, sameFiring.Microseconds())
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var f event.Firing
+		if err := rows.Scan(&f.Via, &f.From, &f.To); err != nil {
+			return false, err
+		}
+		overlap := e.Firing.From <= f.To+besides.Microseconds() && f.From <= e.Firing.To+besides.Microseconds()
+		if overlap || f.Via != e.Firing.Via {
+			return true, nil
+		}
+	}
+	return false, rows.Err()
+}
+
+// touchSession keeps the session's row: its span, counts, title and the counter by which summaries see that it moved.
+func (s *Store) touchSession(w *writerTx, ns int64, e *event.Event, now int64) error {
+	at := now
+	if t, err := time.Parse(time.RFC3339Nano, e.ValidTime); err == nil {
+		at = t.UnixMilli()
+	}
+	prompts, title := 0, ""
+	if e.Kind == event.KindPrompt {
+		prompts = 1
+		if b, err := event.ParseBody(e.Body); err == nil {
+			title = firstLine(b.Text())
+		}
+	}
+	_, err := w.exec(`INSERT INTO sessions(ns, session_id, surface, first_ms, last_ms, events, prompts, title, last_event, gen)
+		VALUES (?1, ?2, ?3, ?4, ?4, 1, ?5, ?6, ?7, 1)
+		ON CONFLICT(ns, session_id) DO UPDATE SET events = events + 1, prompts = prompts + ?5, gen = gen + 1,
+		first_ms = min(first_ms, ?4), last_ms = max(last_ms, ?4), last_event = max(last_event, ?7),
+		title = CASE WHEN title = '' THEN ?6 ELSE title END`,
+		ns, e.SessionID, e.Source.Surface, at, prompts, title, e.EventID)
+	return err
+}
+
+// firstLine is the first line of a prompt with words in it, at most 120 characters.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && utf8.ValidString(line) {
+			return event.CutChars(line, 120)
+		}
+	}
+	return ""
+}
+
+// EventQuery selects events; empty fields select all.
+type EventQuery struct {
+	Namespace, SessionID, Kind string
+	Before                     string // only events with a smaller id
+	Limit                      int
+}
+
+// Events are the newest events that a query selects, newest first, and how many it selects in all, Before and Limit apart.
+func (s *Store) Events(ctx context.Context, q EventQuery) (items []event.Event, total int, err error) {
+	where, args := []string{"1"}, []any{}
+	add := func(cond string, arg any) { where, args = append(where, cond), append(args, arg) }
+	if q.Namespace != "" {
+		id, ok := s.spaces.id(q.Namespace)
+		if !ok {
+			return []event.Event{}, 0, nil
+		}
+		add("ns = ?", id)
+	}
+	if q.SessionID != "" {
+		add("session_id = ?", q.SessionID)
+	}
+	if q.Kind != "" {
+		add("kind = ?", q.Kind)
+	}
+	cond := strings.Join(where, " AND ")
+	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM events WHERE "+cond, args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count events: %w", err)
+	}
+	if q.Before != "" {
+		cond, args = cond+" AND event_id < ?", append(args, q.Before)
+	}
+	args = append(args, q.Limit)
+	items, err = s.events(ctx, "WHERE "+cond+" ORDER BY event_id DESC LIMIT ?", args...)
+	return items, total, err
+}
+
+// events reads the events that the rest of a SELECT names.
+func (s *Store) events(ctx context.Context, rest string, args ...any) ([]event.Event, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT event_id, ns, session_id, kind, parent_event_id, actor_id, valid_time,
+		source, content_hash, body FROM events `+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []event.Event{}
+	for rows.Next() {
+		e, err := s.scanEvent(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read events: %w", err)
+		}
+		out = append(out, e)
+	}
+	return out, rows.Err()
+}
+
+func (s *Store) scanEvent(rows *sql.Rows) (event.Event, error) {
+	e := event.Event{SchemaVersion: event.SchemaVersion}
+	var ns int64
+	var source, body []byte
+	if err := rows.Scan(&e.EventID, &ns, &e.SessionID, &e.Kind, &e.ParentEventID, &e.ActorID, &e.ValidTime, &source,
+		&e.ContentHash, &body); err != nil {
+		return e, err
+	}
+	e.Namespace, e.Body = s.spaces.name(ns), body
+	return e, json.Unmarshal(source, &e.Source)
+}
+
+// Event is the event with an id; ok is false when there is none.
+func (s *Store) Event(ctx context.Context, id string) (e event.Event, ok bool, err error) {
+	found, err := s.events(ctx, "WHERE event_id = ?", id)
+	if err != nil || len(found) == 0 {
+		return event.Event{}, false, err
+	}
+	return found[0], true, nil
+}

@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"kiro-learn/internal/event"
+)
+
+// Stored is a record as the database has it.
+type Stored struct {
+	event.Record
+	ID        int64     // position in the order of saving
+	SessionID string    // of its source events; empty when unknown
+	Created   time.Time // CreatedAt, parsed
+	Revision  int64     // advances when the record changes
+}
+
+// Filter narrows a choice of records; empty fields choose all.
+type Filter struct {
+	Types []string // observation types
+	Since time.Time
+}
+
+func (f Filter) empty() bool { return len(f.Types) == 0 && f.Since.IsZero() }
+
+// where is the filter as SQL conditions on the table r, each preceded by AND.
+func (f Filter) where() (string, []any) {
+	var b strings.Builder
+	var args []any
+	if n := len(f.Types); n > 0 {
+		b.WriteString(" AND r.type IN (?" + strings.Repeat(",?", n-1) + ")")
+		for _, t := range f.Types {
+			args = append(args, t)
+		}
+	}
+	if !f.Since.IsZero() {
+		b.WriteString(" AND r.created_ms >= ?")
+		args = append(args, f.Since.UnixMilli())
+	}
+	return b.String(), args
+}
+
+// SaveRecord stores a valid record. A record id that is already there is replaced by a differing record, which gets a new
+// revision, and left alone by an equal one; stored tells whether anything changed.
+func (s *Store) SaveRecord(ctx context.Context, r event.Record) (stored bool, err error) {
+	err = s.submit(ctx, func(w *writerTx) error {
+		w.change = Change{}
+		if stored, err = s.saveRecord(w, &r); err != nil {
+			return fmt.Errorf("save a record: %w", err)
+		}
+		if stored {
+			w.change.Records = []event.Record{r}
+		}
+		return nil
+	})
+	return stored, err
+}
+
+func (s *Store) saveRecord(w *writerTx, r *event.Record) (bool, error) {
+	ns, err := s.spaces.ensure(w, r.Namespace, "")
+	if err != nil {
+		return false, err
+	}
+	created, err := time.Parse(time.RFC3339Nano, r.CreatedAt)
+	if err != nil {
+		return false, fmt.Errorf("created_at: %w", err)
+	}
+	var session string
+	if len(r.SourceEventIDs) > 0 {
+		err := w.row("SELECT session_id FROM events WHERE event_id = ?", []any{r.SourceEventIDs[0]}, &session)
+		if err != nil && err != sql.ErrNoRows {
+			return false, err
+		}
+	}
+	lists := make([]string, 4)
+	for i, l := range [][]string{r.Facts, r.Concepts, r.FilesTouched, r.SourceEventIDs} {
+		if l == nil {
+			l = []string{}
+		}
+		b, err := json.Marshal(l)
+		if err != nil {
+			return false, err
+		}
+		lists[i] = string(b)
+	}
+	var id int64
+	err = w.row(`INSERT INTO records(record_id, ns, session_id, strategy, type, title, summary, facts, concepts, files,
+		sources, created_at, created_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT(record_id) DO UPDATE SET revision = revision + 1, ns = excluded.ns, session_id = excluded.session_id,
+		strategy = excluded.strategy, type = excluded.type, title = excluded.title, summary = excluded.summary,
+		facts = excluded.facts, concepts = excluded.concepts, files = excluded.files, sources = excluded.sources,
+		created_at = excluded.created_at, created_ms = excluded.created_ms
+		WHERE (ns, strategy, type, title, summary, facts, concepts, files, sources, created_at) IS NOT
+		(excluded.ns, excluded.strategy, excluded.type, excluded.title, excluded.summary, excluded.facts,
+		excluded.concepts, excluded.files, excluded.sources, excluded.created_at) RETURNING id`,
+		[]any{r.RecordID, ns, session, r.Strategy, r.ObservationType, r.Title, r.Summary, lists[0], lists[1], lists[2],
+			lists[3], r.CreatedAt, created.UnixMilli()}, &id)
+	if err == sql.ErrNoRows {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, s.indexRecord(w, id, ns, *r)
+}
+
+const recordColumns = `SELECT r.id, r.record_id, r.ns, r.session_id, r.strategy, r.type, r.title, r.summary, r.facts,
+	r.concepts, r.files, r.sources, r.created_at, r.created_ms, r.revision FROM `
+
+func (s *Store) scanRecord(row interface{ Scan(...any) error }) (Stored, error) {
+	var r Stored
+	var ns, created int64
+	var facts, concepts, files, sources []byte
+	err := row.Scan(&r.ID, &r.RecordID, &ns, &r.SessionID, &r.Strategy, &r.ObservationType, &r.Title, &r.Summary,
+		&facts, &concepts, &files, &sources, &r.CreatedAt, &created, &r.Revision)
+	if err != nil {
+		return r, err
+	}
+	r.Namespace, r.Created = s.spaces.name(ns), time.UnixMilli(created)
+	for _, l := range []struct {
+		raw  []byte
+		into *[]string
+	}{{facts, &r.Facts}, {concepts, &r.Concepts}, {files, &r.FilesTouched}, {sources, &r.SourceEventIDs}} {
+		if err := json.Unmarshal(l.raw, l.into); err != nil {
+			return r, fmt.Errorf("record %s: %w", r.RecordID, err)
+		}
+	}
+	return r, nil
+}
+
+func (s *Store) records(ctx context.Context, rest string, args ...any) ([]Stored, error) {
+	rows, err := s.read.QueryContext(ctx, recordColumns+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read records: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []Stored{}
+	for rows.Next() {
+		r, err := s.scanRecord(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read records: %w", err)
+		}
+		out = append(out, r)
+	}
+	return out, rows.Err()
+}
+
+// Records are the records with the given numbers, in that order; numbers without a record are left out.
+func (s *Store) Records(ctx context.Context, ids []int64) ([]Stored, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.records(ctx, "json_each(?) j CROSS JOIN records r ON r.id = j.value ORDER BY j.key", string(list))
+	return found, err
+}
+
+// Record is the record with an id; ok is false when there is none.
+func (s *Store) Record(ctx context.Context, recordID string) (r Stored, ok bool, err error) {
+	found, err := s.records(ctx, "records r WHERE r.record_id = ?", recordID)
+	if err != nil || len(found) == 0 {
+		return Stored{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// ListRecords are a namespace's records, newest first, and how many there are; an empty namespace lists all.
+func (s *Store) ListRecords(ctx context.Context, namespace string, f Filter, limit, offset int) (items []Stored, total int, err error) {
+	cond, args := f.where()
+	if namespace != "" {
+		ns, ok := s.spaces.id(namespace)
+		if !ok {
+			return []Stored{}, 0, nil
+		}
+		cond, args = " AND r.ns = ?"+cond, append([]any{ns}, args...)
+	}
+	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM records r WHERE 1"+cond, args...).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count records: %w", err)
+	}
+	items, err = s.records(ctx, "records r WHERE 1"+cond+" ORDER BY r.created_ms DESC, r.id DESC LIMIT ? OFFSET ?", append(args, limit, offset)...)
+	return items, total, err
+}

@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"kiro-learn/internal/event"
+)
+
+// Hit is a record that holds at least one of the words searched for.
+type Hit struct {
+	ID    int64
+	Score float64 // bm25 over the fields; bigger is better
+}
+
+// key is what every word of a namespace begins with in the index.
+func key(ns int64) string { return strconv.FormatInt(ns, 36) + "_" }
+
+// keyed gives each word of a field its namespace's key.
+func keyed(ns int64, words string) string {
+	k := key(ns)
+	fields := strings.Fields(words)
+	for i, w := range fields {
+		fields[i] = k + w
+	}
+	return strings.Join(fields, " ")
+}
+
+func (s *Store) indexRecord(w *writerTx, id, ns int64, r event.Record) error {
+	if s.index == nil {
+		return nil
+	}
+	f := s.index.Index(r)
+	_, err := w.exec("INSERT OR REPLACE INTO search(rowid, title, summary, facts, concepts, files) VALUES (?,?,?,?,?,?)",
+		id, keyed(ns, f.Title), keyed(ns, f.Summary), keyed(ns, f.Facts), keyed(ns, f.Concepts), keyed(ns, f.Files))
+	if err != nil {
+		return fmt.Errorf("index record %s: %w", r.RecordID, err)
+	}
+	return nil
+}
+
+// match is the full-text expression that finds any of a namespace's words. Words are quoted, so none is taken for syntax.
+func match(ns int64, words []string) string {
+	k := key(ns)
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(`"` + k + strings.ReplaceAll(w, `"`, "") + `"`)
+	}
+	return b.String()
+}
+
+// candidatesQuery begins at the full-text table whatever the filter: CROSS JOIN keeps SQLite from turning it round and
+// probing the index once per record.
+func candidatesQuery(f Filter) (string, []any) {
+	if f.empty() {
+		return "SELECT search.rowid, -search.rank FROM search WHERE search MATCH ? ORDER BY search.rank LIMIT ?", nil
+	}
+	cond, args := f.where()
+	return "SELECT search.rowid, -search.rank FROM search CROSS JOIN records r ON r.id = search.rowid WHERE search MATCH ?" +
+		cond + " ORDER BY search.rank LIMIT ?", args
+}
+
+// Candidates are the records of a namespace that hold any of the words, best first by bm25.
+func (s *Store) Candidates(ctx context.Context, namespace string, words []string, f Filter, limit int) ([]Hit, error) {
+	ns, ok := s.spaces.id(namespace)
+	if !ok || len(words) == 0 {
+		return nil, nil
+	}
+	query, cond := candidatesQuery(f)
+	args := append(append([]any{match(ns, words)}, cond...), limit)
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var hits []Hit
+	for rows.Next() {
+		var h Hit
+		if err := rows.Scan(&h.ID, &h.Score); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		hits = append(hits, h)
+	}
+	return hits, rows.Err()
+}
+
+// TermCounts tells in how many of a namespace's records each word occurs, and how many records it has.
+func (s *Store) TermCounts(ctx context.Context, namespace string, words []string) (docs []int, total int, err error) {
+	docs = make([]int, len(words))
+	ns, ok := s.spaces.id(namespace)
+	if !ok {
+		return docs, 0, nil
+	}
+	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM records WHERE ns = ?", ns).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("count records: %w", err)
+	}
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = key(ns) + w
+	}
+	js, err := json.Marshal(list)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT j.key, t.doc FROM json_each(?) j CROSS JOIN search_terms t ON t.term = j.value", string(js))
+	if err != nil {
+		return nil, 0, fmt.Errorf("count words: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var i, n int
+		if err := rows.Scan(&i, &n); err != nil {
+			return nil, 0, fmt.Errorf("count words: %w", err)
+		}
+		docs[i] = n
+	}
+	return docs, total, rows.Err()
+}
+
+// Neighbours are the records saved next to each of ids in its namespace: up to before earlier ones, nearest first, and
+// up to after later ones, nearest first.
+func (s *Store) Neighbours(ctx context.Context, namespace string, ids []int64, before, after int) (map[int64][]int64, error) {
+	ns, ok := s.spaces.id(namespace)
+	if !ok {
+		return nil, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT j.value,
+		(SELECT group_concat(id) FROM (SELECT id FROM records WHERE ns = ?1 AND id < j.value ORDER BY id DESC LIMIT ?3)),
+		(SELECT group_concat(id) FROM (SELECT id FROM records WHERE ns = ?1 AND id > j.value ORDER BY id LIMIT ?4))
+		FROM json_each(?2) j`, ns, string(list), before, after)
+	if err != nil {
+		return nil, fmt.Errorf("find neighbours: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := make(map[int64][]int64, len(ids))
+	for rows.Next() {
+		var id int64
+		var prev, next *string
+		if err := rows.Scan(&id, &prev, &next); err != nil {
+			return nil, fmt.Errorf("find neighbours: %w", err)
+		}
+		for _, l := range []*string{prev, next} {
+			if l == nil {
+				continue
+			}
+			for _, v := range strings.Split(*l, ",") {
+				n, err := strconv.ParseInt(v, 10, 64)
+				if err != nil {
+					return nil, fmt.Errorf("find neighbours: %w", err)
+				}
+				out[id] = append(out[id], n)
+			}
+		}
+	}
+	return out, rows.Err()
+}
+
+// Shown tells which records a session has been shown, and in which revision.
+func (s *Store) Shown(ctx context.Context, namespace, sessionID string) (map[int64]int64, error) {
+	out := map[int64]int64{}
+	ns, ok := s.spaces.id(namespace)
+	if !ok {
+		return out, nil
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT record, revision FROM shown WHERE ns = ? AND session_id = ?", ns, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read what was shown: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, rev int64
+		if err := rows.Scan(&id, &rev); err != nil {
+			return nil, fmt.Errorf("read what was shown: %w", err)
+		}
+		out[id] = rev
+	}
+	return out, rows.Err()
+}
+
+// MarkShown remembers that a session was shown records.
+func (s *Store) MarkShown(ctx context.Context, namespace, sessionID string, shown []Stored) error {
+	return s.submit(ctx, func(w *writerTx) error {
+		ns, err := s.spaces.ensure(w, namespace, "")
+		if err != nil {
+			return err
+		}
+		for _, r := range shown {
+			if _, err := w.exec(`INSERT INTO shown(ns, session_id, record, revision, at_ms)
+				SELECT ?, ?, id, ?, ? FROM records WHERE id = ?
+				ON CONFLICT(ns, session_id, record) DO UPDATE SET revision = excluded.revision, at_ms = excluded.at_ms`,
+				ns, sessionID, r.Revision, s.now().UnixMilli(), r.ID); err != nil {
+				return fmt.Errorf("remember what was shown: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// reindex makes the words of every record anew when the indexer's version is not the one that made them.
+func (s *Store) reindex() error {
+	if s.index == nil {
+		return nil
+	}
+	want := strconv.Itoa(s.index.Version())
+	var have string
+	_ = s.read.QueryRow("SELECT value FROM meta WHERE key = 'index_version'").Scan(&have) // none yet: differs
+	if have == want {
+		return nil
+	}
+	for after := int64(0); ; {
+		batch, err := s.records(context.Background(), "records r WHERE r.id > ? ORDER BY r.id LIMIT 500", after)
+		if err != nil {
+			return err
+		}
+		if len(batch) == 0 {
+			break
+		}
+		after = batch[len(batch)-1].ID
+		if err := s.submit(context.Background(), func(w *writerTx) error {
+			for _, r := range batch {
+				ns, err := s.spaces.ensure(w, r.Namespace, "")
+				if err != nil {
+					return err
+				}
+				if err := s.indexRecord(w, r.ID, ns, r.Record); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return s.submit(context.Background(), func(w *writerTx) error {
+		_, err := w.exec("INSERT OR REPLACE INTO meta(key, value) VALUES ('index_version', ?)", want)
+		return err
+	})
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// maxGroup is how many jobs one commit takes at most: enough to share the cost of the sync, few enough that the first
+// one's answer is not late.
+const maxGroup = 128
+
+// errClosed is what a write to a closed store gets.
+var errClosed = errors.New("the store is closed")
+
+// job is one write. do may run twice: when a neighbour in its group fails, every job of the group runs again alone.
+type job struct {
+	do   func(w *writerTx) error
+	done chan error
+	w    writerTx
+}
+
+// writerTx is the writer's view of a transaction on its only connection, whose statements are prepared once.
+type writerTx struct {
+	conn   *sql.Conn
+	stmts  map[string]*sql.Stmt
+	change Change
+}
+
+func (w *writerTx) stmt(query string) (*sql.Stmt, error) {
+	if st := w.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	w.stmts[query] = st
+	return st, nil
+}
+
+func (w *writerTx) exec(query string, args ...any) (sql.Result, error) {
+	st, err := w.stmt(query)
+	if err != nil {
+		return nil, err
+	}
+	return st.Exec(args...)
+}
+
+func (w *writerTx) row(query string, args []any, into ...any) error {
+	st, err := w.stmt(query)
+	if err != nil {
+		return err
+	}
+	return st.QueryRow(args...).Scan(into...)
+}
+
+// submit queues a write and waits for its commit.
+func (s *Store) submit(ctx context.Context, do func(w *writerTx) error) (err error) {
+	j := &job{do: do, done: make(chan error, 1)}
+	defer func() {
+		if recover() != nil { // the channel was closed under us
+			err = errClosed
+		}
+	}()
+	select {
+	case s.jobs <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err() // it may still be committed; ids make a retry harmless
+	}
+}
+
+func (s *Store) writer(conn *sql.Conn) {
+	defer close(s.stopped)
+	defer func() { _ = conn.Close() }()
+	stmts := map[string]*sql.Stmt{}
+	for first := range s.jobs {
+		group := s.gather(first)
+		err := s.commit(conn, stmts, group)
+		for _, j := range group {
+			if err != nil && len(group) > 1 {
+				s.answer(j, s.commit(conn, stmts, []*job{j}))
+				continue
+			}
+			s.answer(j, err)
+		}
+	}
+}
+
+// gather takes what has queued up behind first.
+func (s *Store) gather(first *job) []*job {
+	group := append(make([]*job, 0, 8), first)
+	for len(group) < maxGroup {
+		select {
+		case j, ok := <-s.jobs:
+			if !ok {
+				return group
+			}
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+func (s *Store) answer(j *job, err error) {
+	if err == nil && s.changed != nil && (len(j.w.change.Events) > 0 || len(j.w.change.Records) > 0) {
+		s.changed(j.w.change)
+	}
+	j.done <- err
+}
+
+// commit runs a group in one transaction. SQLite syncs its log before COMMIT returns.
+func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job) error {
+	ctx := context.Background()
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin a transaction: %w", err)
+	}
+	for _, j := range group {
+		j.w = writerTx{conn: conn, stmts: stmts}
+		if err := j.do(&j.w); err != nil {
+			_, _ = conn.ExecContext(ctx, "ROLLBACK")
+			s.spaces.forget()
+			return err
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+		_, _ = conn.ExecContext(ctx, "ROLLBACK")
+		s.spaces.forget()
+		return fmt.Errorf("commit: %w", err)
+	}
+	s.spaces.keep()
+	return nil
+}
