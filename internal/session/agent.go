@@ -25,22 +25,22 @@ func FindAgent() Agent {
 	return climb(os.Getppid(), program, newLookup())
 }
 
-// climb follows parents from pid until one is not a wrapper.
+// climb follows parents from pid until one is not a wrapper, or its own parent is outside of what may be seen.
 func climb(pid int, program string, lookup func(int) (process, bool)) Agent {
-	for range climbMax {
-		p, ok := lookup(pid)
-		if !ok {
-			return Agent{PID: pid}
-		}
-		if p.parent <= 0 || !isWrapper(p, program) {
-			return Agent{PID: pid, Start: p.start}
-		}
-		if _, ok := lookup(p.parent); !ok { // outside of what this process may see
-			return Agent{PID: pid, Start: p.start}
-		}
-		pid = p.parent
+	p, ok := lookup(pid)
+	if !ok {
+		return Agent{PID: pid}
 	}
-	p, _ := lookup(pid)
+	for range climbMax {
+		if p.parent <= 0 || !isWrapper(p, program) {
+			break
+		}
+		above, ok := lookup(p.parent)
+		if !ok {
+			break
+		}
+		pid, p = p.parent, above
+	}
 	return Agent{PID: pid, Start: p.start}
 }
 
