@@ -1,0 +1,221 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"kiro-learn/internal/atomicfile"
+)
+
+// An Action is what happens to a file.
+type Action string
+
+// What can happen to a file.
+const (
+	Create Action = "create"
+	Edit   Action = "edit"
+	Remove Action = "remove"
+	Copy   Action = "copy" // of the program itself
+)
+
+// A Change is one file that the plan writes or removes.
+type Change struct {
+	Path   string `json:"path"`
+	Action Action `json:"action"`
+	What   string `json:"what"` // for a person: "hooks of agent dev"
+	Before []byte `json:"-"`    // nil where there is no file
+	After  []byte `json:"-"`    // nil where the file goes
+	source string // of a copy
+	redo   redo
+}
+
+// A redo plans one file again from its present content, so that what another program wrote meanwhile is kept.
+type redo func(old []byte, exists bool, m fileMemory) (outcome, error)
+
+type outcome struct {
+	after  []byte
+	gone   bool        // the file is to be removed
+	memory *fileMemory // to be kept for the file; nil to forget it
+}
+
+// A Refusal is a file that is left as it is, and why.
+type Refusal struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line,omitempty"` // 1-based; 0 where no line is to blame
+	Reason string `json:"reason"`
+	Hint   string `json:"hint"`
+}
+
+func (r Refusal) Error() string {
+	at := r.Path
+	if r.Line > 0 {
+		at = fmt.Sprintf("%s:%d", r.Path, r.Line)
+	}
+	return at + ": " + r.Reason + "; " + r.Hint
+}
+
+// A Plan is what install or uninstall is about to do.
+type Plan struct {
+	Found       Found     `json:"-"`
+	Changes     []Change  `json:"changes"`
+	Unchanged   []string  `json:"unchanged"` // files that are as they should be
+	Refusals    []Refusal `json:"refusals"`
+	Notes       []string  `json:"notes"`        // what the user should know, a sentence each
+	AsksDefault bool      `json:"asks_default"` // with Options.SetDefault, the plan would make our agent Kiro's default
+	home        string
+	uninstall   bool
+	forget      []string // remembered projects that this plan leaves without anything of ours
+	project     string   // to be remembered
+	keeps       bool     // something of ours stays behind
+	clear       []string // files that hold nothing of ours, and need not be remembered
+}
+
+// Empty tells that there is nothing to write.
+func (p *Plan) Empty() bool { return len(p.Changes) == 0 }
+
+// Lines says the plan to a person, a file a line.
+func (p *Plan) Lines() []string {
+	var out []string
+	for _, c := range p.Changes {
+		out = append(out, fmt.Sprintf("%-6s  %s  (%s)", c.Action, p.short(c.Path), c.What))
+	}
+	for _, r := range p.Refusals {
+		r.Path = p.short(r.Path)
+		out = append(out, "skip    "+r.Error())
+	}
+	return out
+}
+
+func (p *Plan) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, p.home+string(filepath.Separator)); ok && p.home != "" {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// A planner collects a plan.
+type planner struct {
+	env   Env
+	opt   Options
+	found Found
+	mem   *memory
+	plan  *Plan
+	seen  map[string]bool // targets already planned: two links may lead to one file
+}
+
+func newPlanner(env Env, o Options, f Found) *planner {
+	return &planner{env: env, opt: o, found: f, mem: loadMemory(env), plan: &Plan{Found: f, home: env.Home}, seen: map[string]bool{}}
+}
+
+// consider plans one file.
+func (p *planner) consider(path, what string, again redo) {
+	target, err := atomicfile.Target(path)
+	if err != nil {
+		p.refuse(path, err)
+		return
+	}
+	if p.seen[target] {
+		return
+	}
+	p.seen[target] = true
+	old, exists, err := current(path)
+	if err == nil {
+		var out outcome
+		if out, err = again(old, exists, *p.mem.file(path)); err == nil {
+			p.record(path, what, old, exists, out, again)
+			return
+		}
+	}
+	if p.plan.uninstall && !strings.Contains(string(old), programName) {
+		return // whatever is wrong with it, nothing of ours is in it
+	}
+	p.refuse(path, err)
+}
+
+func (p *planner) record(path, what string, old []byte, exists bool, out outcome, again redo) {
+	c := Change{Path: path, What: what, Before: old, After: out.after, redo: again}
+	switch {
+	case out.gone && exists:
+		c.Action, c.After = Remove, nil
+	case out.gone, exists && string(old) == string(out.after):
+		if p.plan.uninstall {
+			p.plan.clear = append(p.plan.clear, path)
+		} else {
+			p.plan.Unchanged = append(p.plan.Unchanged, path)
+		}
+		return
+	case exists:
+		c.Action = Edit
+	default:
+		c.Action, c.Before = Create, nil
+	}
+	if err := writable(path, exists); err != nil {
+		p.refuse(path, err)
+		return
+	}
+	p.plan.Changes = append(p.plan.Changes, c)
+}
+
+func (p *planner) refuse(path string, err error) {
+	p.plan.Refusals = append(p.plan.Refusals, refusal(path, err, p.plan.uninstall))
+	if p.plan.uninstall {
+		p.plan.keeps = true
+	}
+}
+
+func refusal(path string, err error, uninstall bool) Refusal {
+	again := "kiro-learn install"
+	if uninstall {
+		again = "kiro-learn uninstall"
+	}
+	r := Refusal{Path: path, Reason: err.Error(), Hint: "mend it and type: " + again}
+	var syntax *syntaxError
+	var pathErr *fs.PathError
+	switch {
+	case errors.As(err, &syntax):
+		r.Line = syntax.line
+	case errors.Is(err, errReadOnly):
+		r.Hint = "make it writable where it comes from, and type: " + again
+	case errors.Is(err, errDangling):
+		r.Hint = "remove the link or restore its target, and type: " + again
+	case errors.As(err, &pathErr):
+		r.Reason = pathErr.Op + ": " + pathErr.Err.Error()
+	}
+	return r
+}
+
+var (
+	errReadOnly = errors.New("is read-only")
+	errDangling = errors.New("is a link to a file that does not exist")
+)
+
+// current is a file's content; exists is false where there is none.
+func current(path string) (b []byte, exists bool, err error) {
+	b, err = readFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return b, err == nil, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return nil, false, errDangling
+	}
+	return nil, false, nil
+}
+
+// writable respects a file that its owner has set read-only: a rename would get past that.
+func writable(path string, exists bool) error {
+	if !exists {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o200 == 0 {
+		return errReadOnly
+	}
+	return nil
+}

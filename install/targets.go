@@ -1,0 +1,371 @@
+package install
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// install plans every file of an installation.
+func (p *planner) install(set surfaceSet) error {
+	chosen, own, err := chooseAgents(p.found, p.opt)
+	if err != nil {
+		return err
+	}
+	dir, shell, bare := p.env.userDir(), p.env.shellPath(p.found.Program), p.found.Program.Path
+	if p.opt.Project {
+		dir, shell, bare = p.env.projectDir(), programName, programName
+		p.plan.project = p.env.Project
+		if !p.found.Program.OnPath {
+			p.note("These files run %s by its name, which PATH does not find here: put %s on PATH.", programName, p.found.Program.Path)
+		}
+	} else {
+		p.program()
+	}
+	if set.agents {
+		p.agents(chosen, own, shell)
+	}
+	if set.hooks {
+		p.hookFile(filepath.Join(dir, "hooks", programName+".json"), shell)
+	}
+	if set.ide0 {
+		p.ide0(shell)
+	}
+	if set.mcp {
+		p.consider(filepath.Join(dir, "settings", "mcp.json"), "MCP server "+programName, shaped(mcpShape(bare), mcpFile(bare)))
+	}
+	p.remarks(set, chosen)
+	return nil
+}
+
+func (p *planner) note(format string, args ...any) {
+	p.plan.Notes = append(p.plan.Notes, fmt.Sprintf(format, args...))
+}
+
+// shaped plans a file in which ours are entries; whole is its content where there is none, nil if it is never made.
+func shaped(s shape, whole object) redo {
+	return func(old []byte, exists bool, m fileMemory) (outcome, error) {
+		if !exists {
+			if whole == nil {
+				return outcome{}, &syntaxError{0, "is gone"}
+			}
+			return outcome{after: newFile(whole), memory: &fileMemory{Created: true}}, nil
+		}
+		after, was, err := s.edit(old, m.Before)
+		m.Before = was
+		return outcome{after: after, memory: &m}, err
+	}
+}
+
+// program plans the copy of a program that stands where it cannot stay.
+func (p *planner) program() {
+	pr := p.found.Program
+	if pr.Warning != "" {
+		p.note("%s.", pr.Warning)
+	}
+	if pr.CopyTo == "" {
+		return
+	}
+	src, err := os.ReadFile(pr.Source)
+	if err != nil {
+		p.refuse(pr.Source, err)
+		return
+	}
+	action := Change{Path: pr.CopyTo, Action: Copy, What: "the program, from " + pr.Source, source: pr.Source}
+	if old, err := os.ReadFile(pr.CopyTo); err == nil && bytes.Equal(old, src) {
+		return
+	}
+	if info, err := os.Lstat(pr.CopyTo); err == nil && !info.Mode().IsRegular() {
+		p.refuse(pr.CopyTo, &syntaxError{0, "is a link or a directory, and stands where the program has to go"})
+		return
+	}
+	p.plan.Changes = append(p.plan.Changes, action)
+}
+
+func (p *planner) agents(chosen []Agent, own bool, shell string) {
+	for _, a := range chosen {
+		p.consider(a.Path, "hooks of agent "+a.Name, shaped(agentShape(shell), nil))
+	}
+	if !own {
+		if len(chosen) == 1 && chosen[0].Name == ownAgentName && !p.opt.Project {
+			p.offerDefault()
+		}
+		return
+	}
+	file := filepath.Join(p.env.userDir(), "agents", ownAgentName+".json")
+	p.consider(file, "an agent like Kiro's default, with hooks", shaped(agentShape(shell), ownAgent(shell)))
+	p.offerDefault()
+}
+
+// offerDefault makes our agent the default where only agents' hooks can fire, and only if the user agreed: without it
+// such a Kiro would remember nothing unless it is started with --agent kiro-learn.
+func (p *planner) offerDefault() {
+	if !slices.Contains(p.found.Engines, "v1") || p.found.DefaultAgent == ownAgentName {
+		return
+	}
+	p.plan.AsksDefault = true
+	if !p.opt.SetDefault {
+		p.note("This Kiro runs the hooks of the agent in use only: start it with --agent %s, or let install make that the default.", ownAgentName)
+		return
+	}
+	p.consider(filepath.Join(p.env.userDir(), "settings", "cli.json"), "default agent "+ownAgentName, setDefault)
+}
+
+func setDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
+	if !exists {
+		return outcome{after: newFile(object{{defaultSetting, ownAgentName}}), memory: &fileMemory{Created: true, Before: before{defaultSetting: nil}}}, nil
+	}
+	d, err := parse(old)
+	if err != nil {
+		return outcome{}, err
+	}
+	if k := d.twice(defaultSetting); k != "" {
+		return outcome{}, &syntaxError{1, "holds the key " + k + " twice"}
+	}
+	v := d.find(defaultSetting)
+	if l, ok := lit(v); ok && l.Kind() == '"' && l.String() == ownAgentName {
+		return outcome{after: old, memory: &m}, nil
+	}
+	m.Before = before{defaultSetting: nil}
+	if v == nil {
+		err = d.addMember(nil, defaultSetting, ownAgentName)
+	} else {
+		was := string(d.text[v.StartOffset:v.EndOffset])
+		m.Before[defaultSetting] = &was
+		err = d.replace(v, d.look.render(ownAgentName, layout{inline: true}))
+	}
+	return outcome{after: d.bytes(), memory: &m}, err
+}
+
+// hookFile plans kiro-learn.json for engine v3 and IDE 1, which skip a link there.
+func (p *planner) hookFile(path, shell string) {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		p.plan.Refusals = append(p.plan.Refusals, Refusal{Path: path, Reason: "is a link, and Kiro skips hook files that are links", Hint: "remove the link and type: kiro-learn install"})
+		return
+	}
+	p.consider(path, "hooks of Kiro CLI 3 and IDE 1", shaped(v1Shape(shell), v1File(shell)))
+}
+
+func (p *planner) ide0(shell string) {
+	if p.env.Project == "" {
+		p.note("Kiro IDE 0 keeps hooks in projects only: type kiro-learn install in each project that you open with it.")
+		return
+	}
+	if p.found.Program.OnPath {
+		shell = programName
+	}
+	p.plan.project = p.env.Project
+	for _, h := range ide0Hooks() {
+		path := filepath.Join(p.env.projectDir(), "hooks", ide0FileName(h[0]))
+		p.consider(path, h[1]+" of Kiro IDE 0", func(old []byte, exists bool, m fileMemory) (outcome, error) {
+			if !exists {
+				return outcome{after: newFile(ide0Hook(h[1], shell)), memory: &fileMemory{Created: true}}, nil
+			}
+			after, err := ide0Edit(old, h[1], shell)
+			return outcome{after: after, memory: &m}, err
+		})
+	}
+}
+
+// remarks tells what a person would otherwise wonder about.
+func (p *planner) remarks(set surfaceSet, chosen []Agent) {
+	f := p.found
+	if !f.Kiro {
+		p.note("No Kiro was found here; the hooks wait for one.")
+	}
+	if set.agents {
+		var left []string
+		for _, a := range f.Agents {
+			isChosen := slices.ContainsFunc(chosen, func(c Agent) bool { return c.Path == a.Path })
+			if !isChosen && a.Project == p.opt.Project && !strings.HasPrefix(a.Name, modelAgents) {
+				left = append(left, a.Name)
+			}
+			if !p.opt.Project && a.Project && a.Ours == 0 && slices.ContainsFunc(chosen, func(c Agent) bool { return c.Name == a.Name }) {
+				p.note("In this project its own agent %s goes before yours: type kiro-learn install --project to hook it too.", a.Name)
+			}
+		}
+		if len(left) > 0 {
+			p.note("Agents without hooks: %s. Type kiro-learn install --all-agents to hook them too.", strings.Join(left, ", "))
+		}
+	}
+	if set.hooks && p.env.Project != "" && p.env.Project != p.env.Home {
+		other := filepath.Join(p.env.projectDir(), "hooks", programName+".json")
+		if p.opt.Project {
+			other = filepath.Join(p.env.userDir(), "hooks", programName+".json")
+		}
+		if d, err := readDocument(other); err == nil && len(v1Entries(d)) > 0 {
+			p.note("%s runs the same hooks, so each fires twice here; an event is still stored once.", other)
+		}
+	}
+	if f.IDE0Files && f.IDE == "" && !set.ide0 {
+		p.note("This project has hooks of Kiro IDE 0: if you still use that, type kiro-learn install --surface ide0.")
+	}
+}
+
+// uninstall plans every file in which something of ours may stand.
+func (p *planner) uninstall(set surfaceSet) {
+	p.plan.uninstall = true
+	var dirs []string
+	if !p.opt.Project {
+		dirs = append(dirs, p.env.userDir())
+	}
+	for _, root := range append([]string{p.env.Project}, p.mem.Projects...) {
+		if root == "" || p.opt.Project && root != p.env.Project {
+			continue
+		}
+		dirs = append(dirs, filepath.Join(root, ".kiro"))
+		p.plan.forget = append(p.plan.forget, root)
+	}
+	for _, dir := range dirs {
+		p.sweep(dir, set)
+	}
+	if set.agents && set.hooks && set.mcp && !p.opt.Project {
+		p.leftFiles(dirs)
+		if f := p.mem.Program; f != "" {
+			if _, err := os.Lstat(f); err == nil {
+				p.plan.Changes = append(p.plan.Changes, Change{Path: f, Action: Remove, What: "the program's copy"})
+			}
+		}
+	}
+	if set != (surfaceSet{true, true, true, true}) {
+		p.plan.keeps = true
+	}
+}
+
+// sweep plans the removal of ours from one .kiro directory.
+func (p *planner) sweep(dir string, set surfaceSet) {
+	if set.agents {
+		p.each(dir, "agents", ".json", func(path string) {
+			p.consider(path, "hooks of agent "+strings.TrimSuffix(filepath.Base(path), ".json"), cleanAgent(path))
+		})
+		p.consider(filepath.Join(dir, "settings", "cli.json"), "default agent", restoreDefault)
+	}
+	if set.hooks {
+		p.each(dir, "hooks", ".json", func(path string) { p.consider(path, "hooks of Kiro CLI 3 and IDE 1", cleanHooks(path)) })
+	}
+	if set.ide0 {
+		p.each(dir, "hooks", ".kiro.hook", func(path string) { p.consider(path, "hook of Kiro IDE 0", cleanIDE0) })
+	}
+	if set.mcp {
+		p.consider(filepath.Join(dir, "settings", "mcp.json"), "MCP server", cleanMCP)
+	}
+}
+
+func (p *planner) each(dir, sub, ext string, f func(path string)) {
+	entries, _ := os.ReadDir(filepath.Join(dir, sub))
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ext) && !e.IsDir() {
+			f(filepath.Join(dir, sub, e.Name()))
+		}
+	}
+}
+
+// leftFiles plans remembered files outside the directories swept, such as those of a home that was moved.
+func (p *planner) leftFiles(dirs []string) {
+	for _, path := range slices.Sorted(maps.Keys(p.mem.Files)) {
+		dir := filepath.Dir(filepath.Dir(path))
+		if slices.Contains(dirs, dir) {
+			if _, err := os.Lstat(path); err != nil {
+				p.plan.clear = append(p.plan.clear, path)
+			}
+			continue
+		}
+		dirs = append(dirs, dir)
+		p.sweep(dir, surfaceSet{true, true, true, true})
+	}
+}
+
+// cleaned plans the removal of entries; rest says whether what is left is nothing but our own making.
+func cleaned(s shape, rest func(d *document, m fileMemory) bool) redo {
+	return func(old []byte, exists bool, m fileMemory) (outcome, error) {
+		if !exists {
+			return outcome{gone: true}, nil
+		}
+		after, n, err := s.clean(old, m.Before)
+		if err != nil {
+			return outcome{}, err
+		}
+		if d, err := parse(after); err == nil && (n > 0 || m.Created) && rest(d, m) {
+			return outcome{gone: true}, nil
+		}
+		return outcome{after: after}, nil
+	}
+}
+
+func cleanAgent(path string) redo {
+	return cleaned(agentShape(""), func(d *document, m fileMemory) bool {
+		if !m.Created && filepath.Base(path) != ownAgentName+".json" {
+			return false
+		}
+		base, err := parse(newFile(ownAgentBase()))
+		return err == nil && canonical(d) == canonical(base)
+	})
+}
+
+func cleanHooks(path string) redo {
+	return cleaned(v1Shape(""), func(d *document, m fileMemory) bool {
+		if !m.Created && filepath.Base(path) != programName+".json" {
+			return false
+		}
+		o, _ := d.root.Value.(*hujson.Object)
+		for i := range o.Members {
+			if k := keyOf(o, i); k != "version" && k != "hooks" || k == "hooks" && len(items(&o.Members[i].Value).items) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func cleanMCP(old []byte, exists bool, m fileMemory) (outcome, error) {
+	return cleaned(mcpShape(""), func(d *document, m fileMemory) bool { return m.Created && hollow(d) })(old, exists, m)
+}
+
+// hollow tells that nothing is left in a file but braces.
+func hollow(d *document) bool {
+	return len(items(&d.root).items) == 0 && comments(d.text) == ""
+}
+
+func cleanIDE0(old []byte, exists bool, m fileMemory) (outcome, error) {
+	if !exists {
+		return outcome{gone: true}, nil
+	}
+	d, err := parse(old)
+	if err != nil {
+		return outcome{}, err
+	}
+	if _, _, ours := ide0Ours(d); ours {
+		return outcome{gone: true}, nil
+	}
+	return outcome{after: old}, nil
+}
+
+// restoreDefault gives Kiro the default agent that it had, unless the user has chosen another one since.
+func restoreDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
+	if !exists {
+		return outcome{gone: true}, nil
+	}
+	d, err := parse(old)
+	if err != nil {
+		return outcome{}, err
+	}
+	v := d.find(defaultSetting)
+	if l, ok := lit(v); !ok || l.Kind() != '"' || l.String() != ownAgentName {
+		return outcome{after: old}, nil
+	}
+	if was := m.Before[defaultSetting]; was != nil {
+		err = d.replace(v, *was)
+	} else {
+		err = d.dropMember([]string{defaultSetting})
+	}
+	if err == nil && m.Created && hollow(d) {
+		return outcome{gone: true}, nil
+	}
+	return outcome{after: d.bytes()}, err
+}
