@@ -30,21 +30,35 @@ type message struct {
 	closing bool // an assistant's message that calls no tool, where that says that the turn ends with it
 }
 
-// parse reads one line of a session file; ok is false for records that do not matter and for what is no record.
+// parse reads one line of a session file; ok is false for records that do not matter and for what is no record. What a
+// record is shows without decoding it, so that tool results, by far the largest, cost little.
 func parse(line []byte, offset int64) (m message, ok bool) {
-	if len(line) == 0 || line[0] != '{' || !interesting(line) || !json.Valid(line) {
+	if len(line) == 0 || line[0] != '{' {
 		return message{}, false
 	}
-	if kind := rawjson.Get(line, "kind"); rawjson.IsString(kind) {
-		m = parseCLI(rawjson.Unquote(kind), rawjson.Get(line, "data"), offset)
-	} else {
-		inner := line
-		if p := rawjson.Get(line, "payload"); rawjson.IsObject(p) {
-			inner = p
+	if kind := scalar(rawjson.Get(line, "kind")); kind != "" {
+		if kind != "Prompt" && kind != "AssistantMessage" || !json.Valid(line) {
+			return message{}, false
 		}
-		m = parseStandalone(inner)
-		m.mark = mark(rawjson.Get(line, "id"), rawjson.Get(line, "timestamp"), offset)
+		data := rawjson.Get(line, "data")
+		m = parseCLI(kind, data)
+		m.mark = mark(rawjson.Get(data, "message_id"), rawjson.Get(rawjson.Get(data, "meta"), "timestamp"), offset)
+		return m, m.role != roleNone
 	}
+	inner := line
+	if p := rawjson.Get(line, "payload"); rawjson.IsObject(p) {
+		inner = p
+	}
+	switch scalar(rawjson.Get(inner, "type")) {
+	case "user", "assistant", "turn_start", "turn_end":
+	default:
+		return message{}, false
+	}
+	if !json.Valid(line) {
+		return message{}, false
+	}
+	m = parseStandalone(inner)
+	m.mark = mark(rawjson.Get(line, "id"), rawjson.Get(line, "timestamp"), offset)
 	return m, m.role != roleNone
 }
 
@@ -57,24 +71,9 @@ func mark(id, timestamp []byte, offset int64) string {
 	return fmt.Sprintf("%d@%s", offset, scalar(timestamp))
 }
 
-// interesting is a cheap look before a line is parsed: tool results, by far the largest records, hold none of these
-// words in front.
-func interesting(line []byte) bool {
-	for _, w := range [...]string{`"user"`, `"assistant"`, `"turn_`, `"Prompt"`, `"AssistantMessage"`} {
-		if bytes.Contains(line, []byte(w)) {
-			return true
-		}
-	}
-	return false
-}
-
 // parseStandalone reads a record of CLI 3 and IDE 1: {"type":"user"|"assistant"|"turn_start"|"turn_end",…}.
 func parseStandalone(b []byte) (m message) {
-	kind := scalar(rawjson.Get(b, "type"))
-	if kind == "" {
-		kind = scalar(rawjson.Get(b, "role"))
-	}
-	switch kind {
+	switch scalar(rawjson.Get(b, "type")) {
 	case "user":
 		if synthetic(b) {
 			return message{}
@@ -109,7 +108,7 @@ func synthetic(b []byte) bool {
 }
 
 // parseCLI reads a record of the CLI's engine 2: {"kind":"Prompt"|"AssistantMessage","data":{"message_id","content","meta"}}.
-func parseCLI(kind string, data []byte, offset int64) (m message) {
+func parseCLI(kind string, data []byte) (m message) {
 	switch kind {
 	case "Prompt":
 		m.role = roleUser
@@ -123,7 +122,6 @@ func parseCLI(kind string, data []byte, offset int64) (m message) {
 	if strings.TrimSpace(m.text) == "" {
 		return message{}
 	}
-	m.mark = mark(rawjson.Get(data, "message_id"), rawjson.Get(rawjson.Get(data, "meta"), "timestamp"), offset)
 	return m
 }
 

@@ -5,24 +5,26 @@ import (
 	"io"
 )
 
-// Limits of what is read of a file, in bytes.
-const (
-	chunk    = 64 << 10
-	maxLine  = 4 << 20
-	maxBytes = 8 << 20
-)
+// limits bound what is read of a file, in bytes.
+type limits struct {
+	chunk int64 // read at once
+	line  int   // a line longer than this is passed over
+	all   int64 // looked at, from the end
+}
+
+// fileLimits are the limits of a hook, which has milliseconds.
+func fileLimits() limits { return limits{chunk: 64 << 10, line: 4 << 20, all: 8 << 20} }
 
 // linesBackwards calls f for the lines of a file of a size, the last first, with the offset of each, until f returns
-// false. It looks at the last maxBytes of the file; a line longer than maxLine is passed over, and so are empty ones.
-// The last line may be torn, since the file is being written; f has to cope with that. A line is only valid until f
-// returns.
-func linesBackwards(file io.ReaderAt, size int64, f func(offset int64, line []byte) bool) {
+// false. Empty lines are passed over. The last line may be torn, since the file is being written; f has to cope with
+// that. A line is only valid until f returns.
+func linesBackwards(file io.ReaderAt, size int64, lim limits, f func(offset int64, line []byte) bool) {
 	var held [][]byte // what was read of the line whose beginning is not known yet, the last piece first
 	heldLen := 0
 	line := func(offset int64, first []byte) bool {
 		whole := first
 		n := heldLen + len(first)
-		if len(held) > 0 && n <= maxLine {
+		if len(held) > 0 && n <= lim.line {
 			whole = make([]byte, 0, n)
 			whole = append(whole, first...)
 			for i := len(held) - 1; i >= 0; i-- {
@@ -31,11 +33,11 @@ func linesBackwards(file io.ReaderAt, size int64, f func(offset int64, line []by
 		}
 		held, heldLen = held[:0], 0
 		whole = bytes.TrimSpace(whole)
-		return n > maxLine || len(whole) == 0 || f(offset, whole)
+		return n > lim.line || len(whole) == 0 || f(offset, whole)
 	}
-	floor := max(0, size-maxBytes)
+	floor := max(0, size-lim.all)
 	for end := size; end > floor; {
-		from := max(floor, end-chunk)
+		from := max(floor, end-lim.chunk)
 		buf := make([]byte, end-from)
 		n, _ := file.ReadAt(buf, from)
 		if n < len(buf) {
@@ -44,7 +46,7 @@ func linesBackwards(file io.ReaderAt, size int64, f func(offset int64, line []by
 		for rest := buf; ; {
 			nl := bytes.LastIndexByte(rest, '\n')
 			if nl < 0 {
-				if heldLen <= maxLine {
+				if heldLen <= lim.line {
 					held = append(held, rest)
 				}
 				heldLen += len(rest)

@@ -119,7 +119,7 @@ func backwards(path string, f func(message) bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	linesBackwards(file, info.Size(), func(offset int64, line []byte) bool {
+	linesBackwards(file, info.Size(), fileLimits(), func(offset int64, line []byte) bool {
 		m, ok := parse(line, offset)
 		return !ok || f(m)
 	})

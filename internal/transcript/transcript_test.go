@@ -284,9 +284,9 @@ func TestHugeFile(t *testing.T) {
 		t.Error("read beyond the limit")
 	}
 	c := &counting{ReaderAt: f}
-	linesBackwards(c, size, func(int64, []byte) bool { return true })
-	if c.n != maxBytes {
-		t.Errorf("%d bytes read of a file without lines, want %d", c.n, maxBytes)
+	linesBackwards(c, size, fileLimits(), func(int64, []byte) bool { return true })
+	if c.n != fileLimits().all {
+		t.Errorf("%d bytes read of a file without lines, want %d", c.n, fileLimits().all)
 	}
 	if _, err := f.WriteAt([]byte("\n"+`{"type":"user","content":"near"}`+"\n"), size); err != nil {
 		t.Fatal(err)
@@ -315,32 +315,29 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// FuzzTail holds reading backwards against splitting the whole text.
+// FuzzTail holds reading backwards against splitting the whole text, for chunks of every size.
 func FuzzTail(f *testing.F) {
-	f.Add([]byte("a\nb\n\nc"), 1)
-	f.Add(bytes.Repeat([]byte("0123456789\n"), 20000), 3)
-	f.Add(bytes.Repeat([]byte("long"), 50000), 70000)
-	f.Fuzz(func(t *testing.T, b []byte, repeat int) {
-		if repeat > 0 && len(b) > 0 && len(b)*(repeat%1000) < 1<<20 {
-			b = bytes.Repeat(b, 1+repeat%1000)
-		}
+	f.Add([]byte("a\nb\n\nc"), uint8(1), uint8(200))
+	f.Add([]byte("{\"type\":\"user\",\"content\":\"x\"}\n\nhalf"), uint8(7), uint8(40))
+	f.Add([]byte("\n\nlonger than the limit\n12"), uint8(3), uint8(4))
+	f.Fuzz(func(t *testing.T, b []byte, chunk, line uint8) {
+		lim := limits{chunk: int64(chunk) + 1, line: int(line), all: 1 << 20}
 		var want, got []string
-		at := int64(len(b))
+		at := int64(len(b)) + 1
 		lines := bytes.Split(b, []byte("\n"))
 		for i := len(lines) - 1; i >= 0; i-- {
-			at -= int64(len(lines[i]))
-			if l := bytes.TrimSpace(lines[i]); len(l) > 0 {
+			at -= int64(len(lines[i])) + 1
+			if l := bytes.TrimSpace(lines[i]); len(l) > 0 && len(lines[i]) <= lim.line {
 				want = append(want, fmt.Sprintf("%d:%s", at, l))
 			}
-			at--
 		}
-		linesBackwards(bytes.NewReader(b), int64(len(b)), func(offset int64, line []byte) bool {
+		linesBackwards(bytes.NewReader(b), int64(len(b)), lim, func(offset int64, line []byte) bool {
 			got = append(got, fmt.Sprintf("%d:%s", offset, line))
 			parse(line, offset)
 			return true
 		})
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("read %.200q, want %.200q", got, want)
+			t.Errorf("read %q, want %q", got, want)
 		}
 	})
 }
