@@ -131,7 +131,7 @@ func (s *scanner) retain(b []byte) {
 	if room := maxString - len(s.raw); len(b) > room {
 		b, s.rawCut = b[:room], true
 	}
-	s.raw = append(s.raw, b...)
+	s.raw = appendDoubling(s.raw, b)
 }
 
 func (s *scanner) run(b []byte, eof bool) (n int) {
@@ -374,6 +374,9 @@ func (s *scanner) endString() {
 // str takes bytes inside a string, up to and including its closing quote, and gives their number.
 func (s *scanner) str(b []byte, eof bool) (n int) {
 	for n < len(b) {
+		if s.strCut || s.mode == drop && !s.fieldKey {
+			return n + s.skip(b[n:], eof)
+		}
 		if k := plainLen(b[n:]); k > 0 {
 			whole := k
 			if n+k == len(b) && !eof {
@@ -400,6 +403,26 @@ func (s *scanner) str(b []byte, eof bool) (n int) {
 			s.notes |= noteControl
 			s.char(rune(c))
 			n++
+		}
+	}
+	return n
+}
+
+// skip is str for a string of which nothing more is kept: all that matters is where it ends.
+func (s *scanner) skip(b []byte, eof bool) (n int) {
+	for n < len(b) {
+		n += plainLen(b[n:])
+		switch {
+		case n == len(b):
+		case b[n] == '"':
+			s.endString()
+			return n + 1
+		case b[n] != '\\':
+			n++
+		case n+1 < len(b) || eof: // what stands behind a backslash ends no string
+			n = min(n+2, len(b))
+		default:
+			return n
 		}
 	}
 	return n
@@ -477,9 +500,6 @@ func (s *scanner) char(r rune) {
 
 // text takes bytes that need no escape into the string at hand; they end at the end of a character.
 func (s *scanner) text(b []byte) {
-	if s.strCut || s.mode == drop && !s.fieldKey {
-		return
-	}
 	if !utf8.Valid(b) {
 		s.notes |= noteInvalid
 		b = s.fixed(b)
@@ -543,6 +563,13 @@ func (s *scanner) strEmit(b []byte) {
 }
 
 func (s *scanner) emitByte(c byte) {
+	if s.mode == drop {
+		return
+	}
+	if s.mode == keep && len(s.out) < min(s.limit, cap(s.out)) {
+		s.out = append(s.out, c)
+		return
+	}
 	s.scratch[0] = c
 	s.emitBytes(s.scratch[:1])
 }

@@ -12,6 +12,7 @@ const (
 	defaultWhole     = 2500 * time.Millisecond // a value that is still arriving
 	stall            = time.Second             // between two bytes of one value
 	legacyFirstByte  = 500 * time.Millisecond  // where the environment already holds a payload
+	firstRead        = 8 << 10                 // bytes; most payloads need no more
 	maxDrain         = 64 << 20                // bytes read and thrown away behind the value
 )
 
@@ -55,9 +56,16 @@ func (s *scanner) started() bool {
 // one buffer means that the other end is done with the other one.
 func pump(r io.Reader, full chan<- []byte, stop <-chan struct{}) {
 	defer close(full)
-	bufs := [2][]byte{make([]byte, piece), make([]byte, piece)}
+	var bufs [2][]byte
+	size := firstRead
 	for turn, wanted, wasted := 0, true, 0; wasted < maxDrain; turn ^= 1 {
+		if len(bufs[turn]) < size {
+			bufs[turn] = make([]byte, size)
+		}
 		n, err := r.Read(bufs[turn])
+		if n == size {
+			size = piece
+		}
 		if n > 0 && wanted {
 			select {
 			case full <- bufs[turn][:n]:
