@@ -1,0 +1,3 @@
+package outbox
+
+func umask(int) int { return 0 }
