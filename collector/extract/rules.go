@@ -110,6 +110,7 @@ func (w *work) finish(r event.Record, ids []string) event.Record {
 			r.SourceEventIDs = append(r.SourceEventIDs, id)
 		}
 	}
+	slices.Sort(r.SourceEventIDs)
 	return r
 }
 
@@ -131,7 +132,7 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 		}
 		full := oneLine(d.sentence + " " + d.reason)
 		r := event.Record{ObservationType: event.TypeDecision, Title: titleOf(d.sentence, false), Summary: cutWords(full, 1200)}
-		if w.req.title != "" && statementKey(w.req.title) != statementKey(r.Title) && !strings.Contains(statementKey(full), statementKey(w.req.title)) {
+		if w.req.plain && !w.req.question && statementKey(w.req.title) != statementKey(r.Title) && !strings.Contains(statementKey(full), statementKey(w.req.title)) {
 			r.Summary += "\n" + who + " while working on: " + w.req.title
 		} else {
 			r.Summary += "\n" + who + "."
@@ -140,12 +141,12 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 		out = append(out, w.finish(r, []string{e.EventID}))
 	}
 	if w.turn.Prompt != nil && !w.turn.Continued {
-		for _, d := range decisionsIn(w.req.sentences, true) {
+		for _, d := range decisionsIn(w.req.sentences, func(i int) bool { return w.req.decided[i] }) {
 			make1(d, w.turn.Prompt)
 		}
 	}
 	if w.turn.Answer != nil {
-		for _, d := range decisionsIn(w.said, false) {
+		for _, d := range decisionsIn(w.said, func(i int) bool { return decisionIn(w.said[i], false) }) {
 			make1(d, w.turn.Answer)
 		}
 	}
@@ -173,14 +174,28 @@ func (w *work) summaryRecord(seen map[string]bool) (event.Record, bool) {
 	if r.Summary == "" {
 		r.Summary = r.Title
 	}
-	if !w.turn.Continued {
-		r.Facts = factsOf(w.req.sentences, func(i int) bool { return i == w.req.main || requestScore(w.req.sentences[i], 1, 9) >= 5 }, seen)
-	}
-	r.Facts = append(r.Facts, factsOf(w.said, nil, seen)...)
-	r.Facts = r.Facts[:min(len(r.Facts), maxFacts)]
+	r.Facts = w.facts(r, seen)
 	r.FilesTouched = ch.all()
 	r.Concepts = concepts(conceptText{r.Title, 3}, conceptText{strings.Join(w.answer[:min(len(w.answer), 12)], " "), 2}, conceptText{strings.Join(w.req.sentences[:min(len(w.req.sentences), 12)], " "), 1})
 	return w.finish(r, w.sources(acts)), true
+}
+
+// facts gives the statements of the prompt and the answer that stand for themselves, but those that the record's title
+// or a summary of nothing else gives already.
+func (w *work) facts(r event.Record, seen map[string]bool) []string {
+	seen[statementKey(r.Title)] = true
+	var out []string
+	if !w.turn.Continued {
+		out = factsOf(w.req.sentences, func(i int) bool {
+			return i == w.req.main || w.req.decided[i] || requestScore(w.req.sentences[i], 1) >= 5
+		}, seen)
+	}
+	var told string
+	if r.ObservationType == event.TypeDiscovery || len(w.answer) == 1 {
+		told = r.Summary
+	}
+	out = append(out, factsOf(w.said, func(i int) bool { return told != "" && strings.Contains(told, w.said[i]) }, seen)...)
+	return out[:min(len(out), maxFacts)]
 }
 
 // summaryTitle is the request; where the prompt makes none, what the answer or the changes say.
@@ -191,7 +206,7 @@ func (w *work) summaryTitle(ch changes, runs []commandRun) string {
 	case w.req.title != "":
 		return w.req.title
 	case len(w.answer) > 0:
-		return titleOf(w.answer[0], false)
+		return titleOf(withoutSpeaker(w.answer[0]), false)
 	}
 	if files := append(append(slices.Clone(ch.created), ch.written...), ch.deleted...); len(files) > 0 {
 		return cutWords("Changed "+listSome(files, 3), event.MaxTitle)
@@ -202,12 +217,23 @@ func (w *work) summaryTitle(ch changes, runs []commandRun) string {
 	return "Used other tools"
 }
 
+// withoutSpeaker takes "I've" and the like off a sentence: "I've added a test" becomes "added a test".
+func withoutSpeaker(s string) string {
+	s = stripLeads(s)
+	for _, p := range []string{"i've", "i’ve", "i have", "we've", "we have", "i", "we"} {
+		if rest, ok := trimWord(s, p); ok && !strings.HasPrefix(rest, "'") {
+			return rest
+		}
+	}
+	return s
+}
+
 // summaryText tells the turn: what was asked, done and run, and how it ended, a line each.
 func (w *work) summaryText(kind string, ch changes, runs []commandRun, acts []action) string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if asked := w.asked(); asked != "" && kind == event.TypeSessionSummary {
-		add("Asked: %s", asked)
+		add("Prompt: %s", asked)
 	}
 	if len(ch.created) > 0 {
 		add("Created: %s.", listSome(ch.created, 10))
@@ -239,23 +265,22 @@ func (w *work) summaryText(kind string, ch changes, runs []commandRun, acts []ac
 	return cutWords(strings.Join(lines, "\n"), event.MaxSummary)
 }
 
-// asked is the request in brief, where it says more than the title.
+// asked is what the prompt says beside its title and its decisions, which have records of their own, in brief; the
+// whole request where the title had to be cut.
 func (w *work) asked() string {
 	if w.turn.Continued || w.req.main < 0 || w.req.title == "" {
 		return ""
 	}
-	from := max(0, w.req.main-1)
 	var list []string
-	for _, s := range w.req.sentences[from:min(len(w.req.sentences), w.req.main+3)] {
-		if !smallTalk(stripLeads(s)) && !refersBack(s) {
-			list = append(list, s)
+	from := max(0, w.req.main-2)
+	for i, s := range w.req.sentences[from:min(len(w.req.sentences), w.req.main+3)] {
+		i += from
+		if i == w.req.main && !strings.HasSuffix(w.req.title, "…") || i != w.req.main && w.req.decided[i] || smallTalk(stripLeads(s)) || refersBack(s) {
+			continue
 		}
+		list = append(list, s)
 	}
-	text := shortText(list, maxAsked)
-	if len(list) == 1 && !strings.HasSuffix(w.req.title, "…") {
-		return ""
-	}
-	return text
+	return shortText(list, maxAsked)
 }
 
 // sources are the events a summary rests on: the prompt, the answer, and the tool uses that did most.
@@ -274,9 +299,5 @@ func (w *work) sources(acts []action) []string {
 			}
 		}
 	}
-	if len(ids) > maxSources {
-		ids = ids[:maxSources]
-	}
-	slices.Sort(ids)
 	return ids
 }

@@ -27,6 +27,10 @@ func concepts(texts ...conceptText) []string {
 	var order []*term
 	for _, t := range texts {
 		for _, w := range wordsOf(t.text) {
+			if notTerm(w) {
+				continue
+			}
+			w, _, _ = strings.Cut(w, ":") // a place in a file, a part of a test's name
 			score := 0
 			switch {
 			case notTerm(w):
@@ -34,9 +38,10 @@ func concepts(texts ...conceptText) []string {
 				score = 3
 			case acronym(w):
 				score = 2
-			case techWords()[singular(strings.ToLower(w))]:
-				score = 2
-				w = strings.ToLower(w)
+			default:
+				if w = techWord(w); w != "" && !generic(w) {
+					score = 2
+				}
 			}
 			if score == 0 {
 				continue
@@ -60,6 +65,16 @@ func concepts(texts ...conceptText) []string {
 		out = append(out, t.text)
 	}
 	return out
+}
+
+// generic tells words of the trade that are everywhere and name nothing.
+func generic(w string) bool {
+	switch w {
+	case "error", "type", "string", "value", "code", "file", "output", "input", "column", "function", "method", "object", "variable", "number", "default", "id", "host", "message", "parameter", "test", "bug", "job", "key", "list",
+		"user", "version", "process", "line", "array", "null", "byte", "integer", "image", "component", "class", "exception", "app":
+		return true
+	}
+	return false
 }
 
 // wordsOf splits a text at everything that cannot stand inside a name, a path or a number.

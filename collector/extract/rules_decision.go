@@ -30,8 +30,8 @@ var decisionCues = sync.OnceValue(func() []cue {
 		"decision:", "the decision is", "we agreed", "we've agreed", "agreed to", "agreed that", "agreed on", "we chose", "i chose", "we've chosen", "we have chosen",
 		"settled on", "we're going with", "we are going with", "we'll go with", "opted for", "we no longer",
 		"from now on", "our convention is", "the convention is", "our policy is", "the policy is", "the rule is", "by convention", "by design")
-	add(atStart, false, nil, "chose", "going with", "must never")
-	add(anywhere, true, nil, "must not", "mustn't", "must never", "must always", "should never", "should always", "never ever", "going forward", "we prefer", "i prefer",
+	add(atStart, false, nil, "chose", "going with")
+	add(anywhere, true, nil, "must not", "mustn't", "must never", "must always", "should never", "should always", "never ever", "going forward", "we prefer", "i prefer", "i'd prefer", "i would prefer", "we'd prefer",
 		"we always", "we never", "keep in mind", "let's go with", "let's stick with", "let's stick to", "we don't use", "we do not use", "the reason we", "the reason is")
 	add(atStart, true, nil, "always", "never", "remember that", "remember to", "remember:", "prefer", "stick with", "stick to", "don't ever", "do not ever", "in the future", "in future")
 	use := []string{"use", "using", "used", "prefer", "pick", "choose", "chose", "switch to", "switched to", "go with", "take"}
@@ -56,7 +56,7 @@ var decisionCues = sync.OnceValue(func() []cue {
 // hedges make what follows them a question or a thought, not a decision.
 var hedges = sync.OnceValue(func() []string {
 	return []string{"what if", "maybe", "perhaps", "might", "could", "would", "whether", "suppose", "imagine", "hypothetically", "not sure", "for example", "i wonder",
-		"haven't", "have not", "hasn't", "didn't", "not yet", "until", "unless", "why", "if we", "if i", "had we", "when we", "before we", "once we", "should we", "did we", "have we", "says", "said", "wrote", "reads",
+		"haven't", "have not", "hasn't", "didn't", "not yet", "until", "unless", "why", "if we", "if i", "had we", "should we", "did we", "have we", "says", "said", "wrote", "reads",
 		"vielleicht", "falls", "könnte", "würde", "quizás", "quizá", "tal vez", "si", "peut-être", "talvez", "如果", "是否", "也许", "可能", "もし", "かもしれ"}
 })
 
@@ -136,11 +136,11 @@ func reasonOnly(s string) bool {
 // decision is a decision sentence with the reason given for it, if one follows.
 type decision struct{ sentence, reason string }
 
-// decisionsIn finds the decisions in the sentences of one text.
-func decisionsIn(list []string, fromUser bool) []decision {
+// decisionsIn gives the decisions among the sentences of one text; decided tells which ones they are.
+func decisionsIn(list []string, decided func(int) bool) []decision {
 	var out []decision
 	for i, s := range list {
-		if !decisionIn(s, fromUser) || reasonOnly(s) && len(out) > 0 && i > 0 && out[len(out)-1].reason == s {
+		if !decided(i) || reasonOnly(s) && len(out) > 0 && out[len(out)-1].reason == s {
 			continue
 		}
 		d := decision{sentence: s}

@@ -20,66 +20,87 @@ type failure struct {
 	first, last run // the first failing run, and the last failing one
 	fixed       *run
 	retries     int
-	changed     []touch // files changed between the first failure and the end
-	between     []string
+	check       check
+	after       []*action // that changed files after the first failing run
+	atLast      int       // so many of them came before the last run of the command
 }
 
 // failures finds the commands that failed, and what became of each, over all turns of the batch. A failure ends with a
 // passing run of the same command, or of a similar one when the same is not run again.
 func failures(works []*work) []*failure {
 	var all []*failure
-	open := make(map[string]*failure)
+	b := book{works: works}
 	for ti, w := range works {
 		for i := range w.acts {
 			a := &w.acts[i]
 			if len(a.touched) > 0 && a.kind != actRead {
 				for _, f := range all {
 					if f.fixed == nil && works[f.first.turn].namespace == w.namespace {
-						f.changed = append(f.changed, a.touched...)
-						f.between = append(f.between, a.id)
+						f.after = append(f.after, a)
 					}
 				}
 			}
 			if a.kind != actCommand || !a.out.known || trivialCommand(a.command) {
 				continue
 			}
-			r := run{a, ti, i < w.seen}
-			key := w.namespace + "\x00" + commandFamily(a.command)
-			f := open[key]
-			switch {
-			case a.out.failed && f == nil:
-				f = &failure{first: r, last: r}
-				open[key] = f
-				all = append(all, f)
-			case a.out.failed:
-				f.last = r
-				f.retries++
-			case f != nil && sameCheck(a.command, f.last.act.command):
-				f.fixed = &r
-				delete(open, key)
-			}
+			all = b.note(run{a, ti, i < w.seen}, all)
 		}
 	}
 	return all
 }
 
-// trivialCommand tells whether a command only looks around, so that its failing says nothing about the project.
-func trivialCommand(command string) bool {
-	for _, words := range shellCommands(mainCommand(command)) {
-		switch words[0] {
-		case "ls", "cat", "pwd", "cd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc", "sort", "tree", "stat", "file", "true", "false",
-			"test", "[", "sleep", "env", "printenv", "date", "whoami", "uname", "ps", "type", "command", "mkdir", "less", "awk", "cut", "xargs", "dir",
-			"Get-ChildItem", "Get-Content", "Select-String", "kiro-learn", "uniq", "diff", "sed", "export", "printf", "touch", "cp", "mv", "rm", "chmod":
-		case "git":
-			if len(words) < 2 || !slices.Contains([]string{"commit", "push", "merge", "rebase", "cherry-pick", "pull", "apply"}, words[1]) {
-				continue
+// book keeps the failures that are still open.
+type book struct {
+	works []*work
+	open  []*failure
+}
+
+// note enters the end of a command: a failing one opens a failure, or goes on with one, by the last command of its
+// script; a passing one closes all that its commands cover.
+func (b *book) note(r run, all []*failure) []*failure {
+	checks := checksOf(r.act.command)
+	if len(checks) == 0 {
+		return all
+	}
+	same := func(f *failure) bool { return b.works[f.first.turn].namespace == b.works[r.turn].namespace }
+	if !r.act.out.failed {
+		b.open = slices.DeleteFunc(b.open, func(f *failure) bool {
+			if !same(f) || !slices.ContainsFunc(checks, func(c check) bool { return c.covers(f.check) }) {
+				return false
 			}
-			return false
-		default:
-			return false
+			f.fixed, f.atLast = &r, len(f.after)
+			return true
+		})
+		return all
+	}
+	c := checks[len(checks)-1]
+	for _, f := range b.open {
+		if same(f) && f.check.family == c.family && (c.covers(f.check) || f.check.covers(c)) {
+			f.last, f.atLast = r, len(f.after)
+			f.retries++
+			return all
 		}
 	}
-	return true
+	f := &failure{first: r, last: r, check: c}
+	b.open = append(b.open, f)
+	return append(all, f)
+}
+
+// trivialCommand tells whether a command only looks around, so that its failing says nothing about the project.
+func trivialCommand(command string) bool {
+	return !slices.ContainsFunc(shellCommands(mainCommand(command)), func(w []string) bool { return !trivialWords(w) })
+}
+
+func trivialWords(words []string) bool {
+	switch words[0] {
+	case "ls", "cat", "pwd", "cd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc", "sort", "tree", "stat", "file", "true", "false",
+		"test", "[", "sleep", "env", "printenv", "date", "whoami", "uname", "ps", "type", "command", "mkdir", "less", "awk", "cut", "xargs", "dir", "jq", "tee",
+		"Get-ChildItem", "Get-Content", "Select-String", "kiro-learn", "uniq", "diff", "sed", "export", "printf", "touch", "cp", "mv", "rm", "chmod", "set":
+		return true
+	case "git":
+		return len(words) < 2 || !slices.Contains([]string{"commit", "push", "merge", "rebase", "cherry-pick", "pull", "apply"}, words[1])
+	}
+	return false
 }
 
 // mainCommand is a command without the directory changes and settings before it.
@@ -96,46 +117,92 @@ func mainCommand(command string) string {
 	return command
 }
 
-// commandFamily is what similar commands have in common: the program and its subcommand.
-func commandFamily(command string) string {
-	cmds := shellCommands(mainCommand(command))
-	if len(cmds) == 0 {
-		return ""
+// check is one command of a script, taken apart for comparing: go test -run X ./upload.
+type check struct {
+	family  string   // program and subcommand
+	targets []string // what it works on, options left out
+	part    string   // the option that picks a part of that
+}
+
+// checksOf gives the commands of a script that do more than look around.
+func checksOf(command string) []check {
+	var out []check
+	for _, words := range shellCommands(mainCommand(command)) {
+		if trivialWords(words) {
+			continue
+		}
+		words = programWords(words)
+		n := familyWords(words)
+		c := check{family: strings.Join(words[:n], " ")}
+		c.read(words[n:])
+		out = append(out, c)
 	}
-	words := cmds[0]
-	for len(words) > 1 && (strings.Contains(words[0], "=") || words[0] == "sudo" || words[0] == "npx" || words[0] == "time" || words[0] == "poetry" || words[0] == "uv") {
-		words = words[1:]
-		if words[0] == "run" && len(words) > 1 {
+	return out
+}
+
+// programWords is a command without settings and launchers before its program.
+func programWords(words []string) []string {
+	for len(words) > 1 {
+		switch w := words[0]; {
+		case strings.Contains(w, "=") && !strings.HasPrefix(w, "="), w == "sudo", w == "npx", w == "time", w == "poetry", w == "uv", w == "pipenv", w == "bunx":
 			words = words[1:]
+			if words[0] == "run" && len(words) > 1 && w != "sudo" && w != "time" {
+				words = words[1:]
+			}
+		case len(words) > 2 && strings.HasPrefix(w, "python") && words[1] == "-m":
+			words = words[2:]
+		default:
+			return words
 		}
 	}
-	if len(words) > 2 && strings.HasPrefix(words[0], "python") && words[1] == "-m" {
-		words = words[2:]
-	}
+	return words
+}
+
+// familyWords counts the words that name the program and its subcommand.
+func familyWords(words []string) int {
 	n := 1
-	for n < len(words) && n < 3 && !strings.HasPrefix(words[n], "-") && !strings.ContainsAny(words[n], "./\\:=*") {
+	if words[0] == "pytest" || words[0] == "jest" || words[0] == "vitest" || words[0] == "make" && len(words) == 1 {
+		return n
+	}
+	for n < len(words) && n < 3 && !strings.HasPrefix(words[n], "-") && !strings.ContainsAny(words[n], "./\\:=*<>") {
 		n++
-		if words[n-1] != "run" && words[n-1] != "exec" && words[n-1] != "compose" {
+		if w := words[n-1]; w != "run" && w != "exec" && w != "compose" {
 			break
 		}
 	}
-	return strings.Join(words[:n], " ")
+	return n
 }
 
-// sameCheck tells whether a passing command covers what the failed one checked: the same, or a wider one of its family.
-func sameCheck(passed, failed string) bool {
-	p, f := strings.Join(strings.Fields(mainCommand(passed)), " "), strings.Join(strings.Fields(mainCommand(failed)), " ")
-	if p == f || strings.HasPrefix(f, p) || strings.HasPrefix(p, f) || strings.Contains(p, "./...") {
-		return true
-	}
-	pw, fw := strings.Fields(p), strings.Fields(f)
-	shared := 0
-	for _, w := range pw {
-		if slices.Contains(fw, w) {
-			shared++
+func (c *check) read(words []string) {
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case slices.Contains([]string{"-run", "--run", "-k", "-t", "--testNamePattern", "--grep", "-g", "--filter"}, w) && i+1 < len(words):
+			c.part = words[i+1]
+			i++
+		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--filter=") || strings.HasPrefix(w, "--grep=") || strings.Contains(w, "::"):
+			c.part = w
+		case strings.HasPrefix(w, "-") || strings.ContainsAny(w, "<>=&") || strings.Trim(w, "0123456789") == "":
+		default:
+			c.targets = append(c.targets, w)
 		}
 	}
-	return shared*2 >= len(pw) && shared >= 2
+}
+
+// covers tells whether a passing command covers what a failed one of its family checked: all of its targets, and not
+// only a part of them.
+func (c check) covers(failed check) bool {
+	if c.family != failed.family || c.part != "" && c.part != failed.part {
+		return false
+	}
+	if len(c.targets) == 0 || slices.Contains(c.targets, "./...") {
+		return true
+	}
+	for _, t := range failed.targets {
+		if !slices.ContainsFunc(c.targets, func(w string) bool { w = strings.TrimSuffix(w, "/..."); return t == w || strings.HasPrefix(t, w+"/") }) {
+			return false
+		}
+	}
+	return len(failed.targets) > 0
 }
 
 // errorRecord tells of a failure what it said, what was changed after it, and how it ended. ok is false when the output
@@ -163,7 +230,13 @@ func errorRecord(f *failure, works []*work) (event.Record, bool) {
 		fmt.Fprintf(&b, " (exit status %s)", e)
 	}
 	b.WriteString(":\n" + strings.Join(lines, "\n"))
-	changed := changesOf(f.changed)
+	var between []action
+	ids := []string{f.first.act.id, f.last.act.id}
+	for _, a := range f.after[:f.atLast] { // the effect of later changes was not seen
+		between = append(between, *a)
+		ids = append(ids, a.id)
+	}
+	changed := changesIn(between)
 	files := append(append(changed.written, changed.created...), changed.deleted...)
 	if len(files) > 0 {
 		b.WriteString("\nChanged after it: " + listSome(files, 8) + ".")
@@ -183,9 +256,8 @@ func errorRecord(f *failure, works []*work) (event.Record, bool) {
 	r.Summary = b.String()
 	r.FilesTouched = files
 	r.Concepts = concepts(conceptText{text: strings.Join(lines, "\n"), weight: 1})
-	ids := append([]string{f.first.act.id, f.last.act.id}, f.between...)
 	if f.fixed != nil {
-		ids = append(ids, f.fixed.act.id)
+		ids = slices.Insert(ids, 0, f.fixed.act.id)
 	}
 	return w.finish(r, ids), true
 }

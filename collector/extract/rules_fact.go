@@ -34,6 +34,17 @@ var techWords = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
+// techWord is the dictionary's form of a word of the trade; empty for another word.
+func techWord(w string) string {
+	low := strings.ToLower(w)
+	for _, form := range []string{low, singular(low), strings.TrimSuffix(low, "es")} {
+		if techWords()[form] {
+			return form
+		}
+	}
+	return ""
+}
+
 // filler tells whether a sentence says what every answer says: that it is done, what comes next, an offer of more help.
 func filler(s string) bool {
 	low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
@@ -70,7 +81,7 @@ func technical(s string) bool {
 		switch {
 		case identifier(w):
 			return true
-		case techWords()[singular(strings.ToLower(w))], digits(w), acronym(w):
+		case techWord(w) != "", digits(w), acronym(w):
 			weak++
 		}
 	}

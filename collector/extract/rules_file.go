@@ -152,7 +152,7 @@ func relativePath(p, base string) string {
 			}
 		}
 	}
-	if p == "." || p == ".." || p == "/" || p == "~" || strings.HasSuffix(p, "/..") {
+	if strings.HasPrefix(p, "../") || p == "." || p == ".." || p == "/" || p == "~" || strings.HasSuffix(p, "/..") {
 		return ""
 	}
 	return p

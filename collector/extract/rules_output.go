@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -20,8 +21,8 @@ func errorLines(output, base string) (best string, lines []string) {
 	bestScore := 0
 	for i, l := range all {
 		s := errorScore(l)
-		if s == 0 && i > 0 && strings.Contains(all[i-1], "panicked at ") {
-			s = 10
+		if i > 0 && strings.Contains(all[i-1], "panicked at ") {
+			s = 10 // Rust tells the reason on the next line
 		}
 		if s > bestScore || s == bestScore && s > 0 && strings.HasPrefix(all[0], "Traceback") {
 			best, bestScore = l, s
@@ -29,6 +30,9 @@ func errorLines(output, base string) (best string, lines []string) {
 		if s > 0 {
 			top = append(top, scored{i, s})
 		}
+	}
+	if bestScore >= 9 { // the reason is there; counts and reports of the runner add nothing
+		top = slices.DeleteFunc(top, func(t scored) bool { return t.score < 5 })
 	}
 	for min := 1; len(top) > maxErrorLines; min++ { // the least telling ones go first, then the later ones
 		kept := top[:0:0]
@@ -93,6 +97,8 @@ func errorScore(l string) int {
 		return 11
 	case sourceLine(l):
 		return 10
+	case strings.HasPrefix(l, "E +"):
+		return 1
 	case strings.HasPrefix(l, "E "), strings.HasPrefix(l, "● "), strings.HasPrefix(l, "panic: "), strings.HasPrefix(l, "Caused by: "),
 		strings.HasPrefix(l, "Exception in thread"), strings.Contains(l, "panicked at "), namedException(l), strings.HasPrefix(low, "undefined reference"):
 		return 9
@@ -149,6 +155,12 @@ func withoutPlace(l string) string {
 		if rest = strings.TrimSpace(rest); rest != "" {
 			return rest
 		}
+	}
+	if i := strings.Index(l, "): error "); i > 0 && looksLikeFile(l[:max(0, strings.IndexByte(l, '('))]) {
+		return l[i+len("): "):]
+	}
+	if name, why, ok := strings.Cut(strings.TrimPrefix(l, "FAILED "), " - "); ok && strings.HasPrefix(l, "FAILED ") {
+		return name[strings.LastIndexByte(name, ':')+1:] + " - " + why
 	}
 	for _, p := range []string{"E ", "● ", "[ERROR] ", "✕ ", "× "} {
 		l = strings.TrimPrefix(l, p)

@@ -12,6 +12,8 @@ import (
 // request is what a prompt asks for.
 type request struct {
 	sentences []string // the prompt's prose
+	decided   []bool   // which of them state a decision
+	plain     bool     // the title is a plain request or question, not just the best sentence there was
 	title     string   // its essential sentence, as a title; empty when the prompt asks nothing
 	main      int      // the sentence the title is made of
 	question  bool
@@ -51,9 +53,14 @@ var requestVerbs = sync.OnceValue(func() map[string]bool {
 // requestOf finds the request in a prompt: of all its sentences the one that asks most plainly.
 func requestOf(text string) request {
 	q := request{sentences: proseOf(text), main: -1}
+	q.decided = make([]bool, len(q.sentences))
 	best := 0
 	for i, s := range q.sentences {
-		if score := requestScore(s, i, len(q.sentences)); q.main < 0 && score > -5 || score > best && q.main >= 0 {
+		score := requestScore(s, i)
+		if q.decided[i] = decisionIn(s, true); q.decided[i] {
+			score -= 3 // it has a record of its own
+		}
+		if q.main < 0 && score > -5 || score > best && q.main >= 0 {
 			best, q.main = score, i
 		}
 	}
@@ -74,6 +81,7 @@ func requestOf(text string) request {
 		q.main = -1
 		return q
 	}
+	q.plain = best >= 4 && !q.decided[q.main]
 	q.question = isQuestion(s) && !asksToDo(s)
 	q.creative = isCreative(strings.ToLower(s))
 	q.title = titleOf(body, q.question)
@@ -81,7 +89,7 @@ func requestOf(text string) request {
 }
 
 // requestScore tells how plainly a sentence asks for something.
-func requestScore(s string, at, total int) int {
+func requestScore(s string, at int) int {
 	body := stripLeads(s)
 	low := strings.ToLower(body)
 	first, _, _ := strings.Cut(low, " ")
@@ -114,7 +122,7 @@ func requestScore(s string, at, total int) int {
 	case n < 3:
 		score -= 3
 	}
-	if at == 0 || at == total-1 {
+	if at == 0 {
 		score++
 	}
 	return score
@@ -149,7 +157,15 @@ func isQuestion(s string) bool {
 		return true
 	}
 	low := strings.ToLower(stripLeads(s))
-	for _, p := range []string{"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we", "did we", "should we", "should i", "explain", "tell me", "remind me", "describe", "warum", "wie", "wo", "wann", "welche",
+	for _, p := range []string{"explain", "tell me", "remind me", "describe"} {
+		if rest, ok := trimWord(low, p); ok && wordCount(rest) > 0 {
+			return true
+		}
+	}
+	if strings.HasSuffix(t, ".") || strings.HasSuffix(t, "!") || strings.Contains(t, ",") {
+		return false // "When it fails, retry.": a question without its mark is short and ends in none
+	}
+	for _, p := range []string{"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we", "did we", "should we", "should i", "warum", "wie", "wo", "wann", "welche",
 		"qué", "por qué", "cómo", "dónde", "pourquoi", "comment", "où", "por que", "como", "onde"} {
 		if rest, ok := trimWord(low, p); ok && wordCount(rest) > 0 {
 			return true
@@ -226,7 +242,7 @@ func titleOf(s string, question bool) string {
 		if !question {
 			s = strings.TrimRight(s, "?？")
 		}
-		for _, p := range []string{", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls", " bitte", " por favor"} {
+		for _, p := range []string{", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls", " bitte", " por favor", " then", " as well", " too"} {
 			if len(s) > len(p) && strings.EqualFold(s[len(s)-len(p):], p) {
 				s = s[:len(s)-len(p)]
 			}

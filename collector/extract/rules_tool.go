@@ -66,6 +66,9 @@ func actionOf(e *event.Event) (action, bool) {
 		if a.command == "" {
 			return action{}, false
 		}
+		if maskedExit(a.command) {
+			a.out.unmask()
+		}
 		if !a.out.failed {
 			a.touched = shellTouches(a.command, stringAt(t.Input, "cwd", "working_dir", "workingDirectory"), base)
 		}
@@ -170,6 +173,35 @@ func outcomeOf(raw []byte) outcome {
 		o.failed = o.failed || o.exit != "0"
 	}
 	return o
+}
+
+// maskedExit tells whether a command's exit status is not that of its work: a pipe ends in a filter, or another command
+// follows whatever happened.
+func maskedExit(command string) bool {
+	main := mainCommand(command)
+	return strings.Contains(strings.ReplaceAll(main, "\\|", ""), "|") || strings.Contains(main, "; echo")
+}
+
+// unmask corrects a success that may only be the filter's, by what the output says.
+func (o *outcome) unmask() {
+	if o.failed {
+		return
+	}
+	passed := false
+	for _, l := range outputLines(o.text, "") {
+		switch {
+		case strings.HasPrefix(l, "FAIL"), strings.HasPrefix(l, "--- FAIL"), strings.HasPrefix(l, "panic: "), strings.HasPrefix(l, "npm ERR!"), strings.HasPrefix(l, "[ERROR] "), strings.HasPrefix(l, "make: ***"),
+			strings.HasPrefix(l, "error[E"), strings.HasPrefix(l, "BUILD FAIL"):
+			o.known, o.failed = true, true
+			if o.exit == "0" {
+				o.exit = ""
+			}
+			return
+		case strings.HasPrefix(l, "ok "), l == "PASS", l == "OK", strings.HasPrefix(l, "test result: ok"), strings.Contains(l, "BUILD SUCCESS"), strings.Contains(l, " passed"):
+			passed = true
+		}
+	}
+	o.known = passed
 }
 
 func (o *outcome) read(v []byte, b *strings.Builder, depth int) {

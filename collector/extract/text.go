@@ -85,6 +85,7 @@ func dropInjected(s string) string {
 	}
 	s = dropBetween(s, "--- CONTEXT ENTRY BEGIN ---", "--- CONTEXT ENTRY END ---")
 	s = dropBetween(s, "<HOOK_INSTRUCTION>", "</HOOK_INSTRUCTION>")
+	s = dropChatTokens(s)
 	for at := 0; ; {
 		i := strings.Index(s[at:], "(kiro-learn)")
 		if i < 0 {
@@ -96,6 +97,24 @@ func dropInjected(s string) string {
 			return s[:line]
 		}
 		at = i + 1
+	}
+}
+
+// dropChatTokens removes the marks by which chat templates tell who speaks, such as <|im_start|>.
+func dropChatTokens(s string) string {
+	for at := 0; ; {
+		i := strings.Index(s[at:], "<|")
+		if i < 0 {
+			return s
+		}
+		i += at
+		n := strings.Index(s[i:min(len(s), i+40)], "|>")
+		if n < 0 || strings.ContainsAny(s[i:i+n], " \n") {
+			at = i + 2
+			continue
+		}
+		s = s[:i] + s[i+n+2:]
+		at = i
 	}
 }
 
@@ -146,7 +165,7 @@ func shortText(list []string, max int) string {
 		if n > 0 && n+size > max {
 			break
 		}
-		if n > 0 {
+		if last, _ := utf8.DecodeLastRuneInString(b.String()); n > 0 && !isWideStop(last) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(cutWords(s, max))
@@ -160,6 +179,9 @@ func isWide(r rune) bool {
 	return r >= 0x3040 && r <= 0x30ff || r >= 0x3400 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff ||
 		r >= 0x0e00 && r <= 0x0e7f || r >= 0x20000 && r <= 0x3ffff
 }
+
+// isWideStop tells whether r ends a sentence that needs no space behind it.
+func isWideStop(r rune) bool { return r == '。' || r == '！' || r == '？' }
 
 func hasWide(s string) bool { return strings.IndexFunc(s, isWide) >= 0 }
 

@@ -113,7 +113,7 @@ func notProse(line string) bool {
 	case '[':
 		return logStamp(line[1:]) || strings.HasPrefix(line, "[INFO") || strings.HasPrefix(line, "[ERROR") || strings.HasPrefix(line, "[WARN") || strings.HasPrefix(line, "[DEBUG")
 	}
-	return logStamp(line) || logStart(line) || codeEnd(line) || !wordy(line)
+	return logStamp(line) || logStart(line) || namedException(line) || codeEnd(line) || !wordy(line)
 }
 
 // logStamp tells whether the line begins with a date or a time of day.
