@@ -1,0 +1,140 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+func good() Event {
+	return Event{EventID: id, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: Namespace("mia", "p"), SchemaVersion: 1,
+		Kind: KindPrompt, Body: TextBody("a <b> & \"c\"\n漢"), ValidTime: "2026-11-20T09:00:00.5+01:00",
+		Source: Source{Surface: SurfaceCLI, Version: "1", ClientID: "host", ProjectPath: "/p"}, ContentHash: Hash([]byte("x")),
+		Firing: &Firing{Via: "agent", From: 1, To: 2}}
+}
+
+func TestAppendJSONReadsBackAsTheSameEvent(t *testing.T) {
+	for _, e := range []Event{good(), {EventID: id, Body: JSONBody([]byte(`{ "a": 1.0 }`)), Firing: &Firing{}}} {
+		var back Event
+		b := e.AppendJSON(nil)
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if !reflect.DeepEqual(back, e) {
+			t.Errorf("got  %+v\nwant %+v", back, e)
+		}
+	}
+}
+
+func TestEventProblems(t *testing.T) {
+	e := good()
+	if p := e.Problems(); len(p) != 0 {
+		t.Fatalf("a good event has %v", p)
+	}
+	for _, c := range []struct {
+		field string
+		spoil func(*Event)
+	}{
+		{"event_id", func(e *Event) { e.EventID = strings.ToLower(id) }},
+		{"event_id", func(e *Event) { e.EventID = "01ARZ3NDEKTSV4RRFFQ69G5FAU" }},
+		{"parent_event_id", func(e *Event) { e.ParentEventID = "x" }},
+		{"session_id", func(e *Event) { e.SessionID = "" }},
+		{"session_id", func(e *Event) { e.SessionID = strings.Repeat("é", 129) }},
+		{"actor_id", func(e *Event) { e.ActorID = "a/b"; e.Namespace = "/actor/a/b/project/p/" }},
+		{"namespace", func(e *Event) { e.Namespace = "/actor/other/project/p/" }},
+		{"namespace", func(e *Event) { e.Namespace = "/actor/mia/project/p" }},
+		{"schema_version", func(e *Event) { e.SchemaVersion = 2 }},
+		{"kind", func(e *Event) { e.Kind = "thought" }},
+		{"body", func(e *Event) { e.Body = nil }},
+		{"body", func(e *Event) { e.Body = json.RawMessage(`[]`) }},
+		{"body", func(e *Event) { e.Body = TextBody(strings.Repeat("x", MaxBody)) }},
+		{"body.type", func(e *Event) { e.Body = json.RawMessage(`{"type":"xml"}`) }},
+		{"body.content", func(e *Event) { e.Body = json.RawMessage(`{"type":"text"}`) }},
+		{"body.turns", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[]}`) }},
+		{"body.turns[0].role", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[{"content":"x"}]}`) }},
+		{"body.data", func(e *Event) { e.Body = json.RawMessage(`{"type":"json"}`) }},
+		{"valid_time", func(e *Event) { e.ValidTime = "2026-11-20T09:00:00" }},
+		{"valid_time", func(e *Event) { e.ValidTime = "2026-02-30T09:00:00Z" }},
+		{"source.surface", func(e *Event) { e.Source.Surface = "vim" }},
+		{"source.version", func(e *Event) { e.Source.Version = "" }},
+		{"source.client_id", func(e *Event) { e.Source.ClientID = "" }},
+		{"source.project_path", func(e *Event) { e.Source.ProjectPath = strings.Repeat("p", 2049) }},
+		{"content_hash", func(e *Event) { e.ContentHash = "md5:" + strings.Repeat("a", 64) }},
+	} {
+		e := good()
+		c.spoil(&e)
+		if p := e.Problems(); len(p) != 1 || p[0].Field != c.field {
+			t.Errorf("%s: got %v", c.field, p)
+		}
+	}
+	e.Body = json.RawMessage(`{"type":"json","data":null}`)
+	if p := e.Problems(); len(p) != 0 {
+		t.Errorf("null is data too: %v", p)
+	}
+}
+
+func TestFitMakesAnyRecordKeepTheContract(t *testing.T) {
+	r := Record{RecordID: "mr_" + id, Namespace: "/n/", Strategy: StrategyRules, Title: " " + strings.Repeat("漢", 300), Summary: strings.Repeat("é", 5000),
+		Facts: []string{"", " a ", "a", strings.Repeat("f", 600)}, SourceEventIDs: []string{id}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: TypeError}
+	r.Fit()
+	if p := r.Problems(); len(p) != 0 {
+		t.Errorf("still %v", p)
+	}
+	if want := strings.Repeat("漢", 199) + "…"; r.Title != want {
+		t.Errorf("title is %d characters", len([]rune(r.Title)))
+	}
+	if len(r.Facts) != 2 || r.Facts[0] != "a" {
+		t.Errorf("facts %q", r.Facts)
+	}
+	b, err := json.Marshal(r)
+	if err != nil || !strings.Contains(string(b), `"concepts":[]`) {
+		t.Errorf("%s %v", b, err)
+	}
+}
+
+func TestCutChars(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		max  int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"漢漢", 3, "漢漢"}, {"漢漢漢漢", 3, "漢漢…"}, {"", 3, ""}} {
+		if got := CutChars(c.in, c.max); got != c.want {
+			t.Errorf("%q to %d: got %q, want %q", c.in, c.max, got, c.want)
+		}
+	}
+}
+
+// The limits and lists above are the schema's.
+func TestConstantsAreTheSchemas(t *testing.T) {
+	var s struct {
+		Required   []string
+		Properties struct {
+			Observation struct{ Enum []string } `json:"observation_type"`
+			Title       struct{ MaxLength int }
+			Summary     struct{ MaxLength int }
+		}
+	}
+	b, err := os.ReadFile("../../testdata/wire/memory-record.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(s.Properties.Observation.Enum) != fmt.Sprint(ObservationTypes()) || s.Properties.Title.MaxLength != MaxTitle || s.Properties.Summary.MaxLength != MaxSummary {
+		t.Errorf("schema says %+v", s.Properties)
+	}
+	var fields map[string]any
+	r, _ := json.Marshal(Record{})
+	_ = json.Unmarshal(r, &fields)
+	for _, f := range s.Required {
+		if _, ok := fields[f]; !ok {
+			t.Errorf("a record lacks %s", f)
+		}
+	}
+}
