@@ -22,7 +22,7 @@ import (
 
 // Limits of the log.
 const (
-	MaxSize  = 5 << 20     // size in bytes at which the file becomes <name>.1, whose old content is dropped
+	MaxSize  = 5 << 20     // size in bytes at which the file becomes <name>.1, whose old content is dropped; never twice this
 	MaxValue = 200         // characters of a string in a line; the rest is cut
 	Every    = time.Minute // how often one cause may log
 )
@@ -173,7 +173,8 @@ func (l *Log) rotate(more int64) {
 	if err != nil || info.Size()+more <= MaxSize {
 		return
 	}
-	if os.Rename(l.path, l.path+".1") != nil {
+	// On Windows a log cannot be renamed while another process writes to it; the next line tries again.
+	if os.Rename(l.path, l.path+".1") != nil && info.Size() > 2*MaxSize {
 		_ = os.Truncate(l.path, 0) // better an empty log than an endless one
 	}
 }

@@ -206,7 +206,8 @@ func TestRotation(t *testing.T) {
 		{"room", MaxSize - 1000, false, true, false},
 		{"full", MaxSize, false, false, true},
 		{"far too big", 3 * MaxSize, false, false, true},
-		{"no way to put it aside", MaxSize, true, false, false},
+		{"no way to put it aside", MaxSize, true, true, false},
+		{"no way, and far too big", 3 * MaxSize, true, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "log")

@@ -118,3 +118,29 @@ func TestRealGit(t *testing.T) {
 		})
 	}
 }
+
+// FuzzGitFiles: whatever is in git's small files, the root is a directory that is there and holds or shares the tree.
+func FuzzGitFiles(f *testing.F) {
+	f.Add("gitdir: ../main/.git/worktrees/wt", "../..", "")
+	f.Add("gitdir: ../main/.git/worktrees/wt", "../modules/x", "[core]\n\tworktree = ../../..")
+	f.Add("gitdir: /", "/", "[core]\nworktree=/")
+	f.Add("gitdir: .", ".", "")
+	f.Add("gitdir: \x00", "\x00", "[core")
+	f.Fuzz(func(t *testing.T, gitFile, commondir, config string) {
+		top := tree(t, "wt/src/", "main/.git/worktrees/wt/", "main/.git/modules/x/", "home/", "temp/")
+		for name, content := range map[string]string{
+			"wt/.git": gitFile, "main/.git/worktrees/wt/commondir": commondir, "main/.git/modules/x/config": config,
+		} {
+			if err := os.WriteFile(filepath.Join(top, filepath.FromSlash(name)), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := (Resolver{Home: filepath.Join(top, "home"), Temp: filepath.Join(top, "temp")}).Resolve(filepath.Join(top, "wt", "src"))
+		if got != of(got.Root) {
+			t.Errorf("%+v does not agree with itself", got)
+		}
+		if got.Scoped && (!isDir(got.Root) || filepath.Dir(got.Root) == got.Root || !filepath.IsAbs(got.Root)) {
+			t.Errorf("root %q", got.Root)
+		}
+	})
+}

@@ -36,7 +36,7 @@ type Project struct {
 
 // Resolver knows the places that a search depends on. Its fields may be empty.
 type Resolver struct {
-	Home   string // the user's home directory
+	Home   string // the user's home directory; without it, the .kiro there looks like any project's
 	Temp   string // the directory for temporary files, usually os.TempDir()
 	Memory string // directory of remembered identities, made when first needed
 }

@@ -12,7 +12,7 @@ import (
 // onDisk gives dir, which is resolved, as its name is spelled on disk: file systems of macOS usually ignore case, and a
 // project has one id however it was typed. The kernel is asked, since listing every ancestor would cost too much.
 func onDisk(dir string) string {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
+	fd, err := unix.Open(dir, unix.O_EVTONLY|unix.O_CLOEXEC, 0) // needs no leave to read the directory
 	if err != nil {
 		return dir
 	}

@@ -55,7 +55,7 @@ func isWrapper(p process, program string) bool {
 	switch name := programName(p.args[0]); {
 	case isShell(name):
 		text, ok := commandText(name, p.args[1:])
-		return ok && invocations(text, program) == 1
+		return ok && invocations(text, program) == 1 && !loops(text)
 	case isLauncher(name):
 		return invocations(strings.Join(p.args[1:], " "), program) == 1
 	}
@@ -149,6 +149,18 @@ func invocations(text, program string) (n int) {
 		first = first && (strings.Contains(w, "=") || isPrefixWord(w))
 	}
 	return n
+}
+
+// loops reports whether the command text may run one mention of a hook many times, as nobody registers it with Kiro.
+func loops(text string) bool {
+	first := true
+	for _, w := range commandWords(text) {
+		if first && (w == "for" || w == "while" || w == "until") {
+			return true
+		}
+		first = isSeparator(w) || first && isPrefixWord(w)
+	}
+	return false
 }
 
 // commandWords splits command text into bare words and separators of commands. Quotes are dropped and not obeyed: a

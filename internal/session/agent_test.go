@@ -123,6 +123,7 @@ func TestShellsThatAreTheAgent(t *testing.T) {
 		hooks       int
 	}{
 		{"several hooks in one text", "", []string{"sh", "-c", "echo $$; " + exe + " userPromptSubmit; " + exe + " stop; true"}, 2},
+		{"a loop", "", []string{"sh", "-c", "echo $$; for h in userPromptSubmit stop; do " + exe + " $h; done; true"}, 2},
 		{"several through a variable", "", []string{"sh", "-c", "K=" + exe + "; echo $$; $K userPromptSubmit; $K stop; true"}, 2},
 		{"a script", "", []string{"sh", script}, 1},
 		{"a person's shell", "echo $$\n" + exe + " stop\n" + exe + " stop\ntrue\n", []string{"sh"}, 2},
@@ -166,6 +167,8 @@ func TestWrappers(t *testing.T) {
 		{"two hooks", []string{"bash", "-c", "kiro-learn userPromptSubmit; kiro-learn stop"}, false},
 		{"two hooks, piped input", []string{"bash", "-c", "cat a|kiro-learn userPromptSubmit\ncat b|kiro-learn stop"}, false},
 		{"two names", []string{"bash", "-c", "kl userPromptSubmit && kiro-learn stop"}, false},
+		{"a loop", []string{"bash", "-c", "ls | while read f; do kiro-learn stop <$f; done"}, false},
+		{"a word of loops as data", []string{"bash", "-c", "echo for you | kiro-learn stop"}, true},
 		{"none", []string{"bash", "-c", "./run-tests"}, false},
 		{"another program of a longer name", []string{"bash", "-c", "kiro-learn-dev stop"}, false},
 		{"a script", []string{"bash", "kiro-learn.sh", "-c", "kiro-learn stop"}, false},

@@ -3,6 +3,8 @@ package session
 import (
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 func TestID(t *testing.T) {
@@ -81,4 +83,26 @@ func TestDerivedIDsAgreeAndDiffer(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzIDs(f *testing.F) {
+	f.Add("a", "a\x00")
+	f.Add("hashed-", "\xff")
+	f.Add(strings.Repeat("a", 129), strings.Repeat("a", 130))
+	f.Fuzz(func(t *testing.T, a, b string) {
+		ids := map[string]string{}
+		for _, given := range []string{a, b, usable(a), usable(b), usable(usable(a))} {
+			if strings.TrimSpace(given) == "" {
+				continue
+			}
+			id := ID(given, func(string) string { return "" }, "kiro-cli", "p", nil)
+			if n := utf8.RuneCountInString(id); n < 1 || n > 128 || !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+				t.Errorf("%q became %q", given, id)
+			}
+			if before, ok := ids[id]; ok && before != given {
+				t.Errorf("%q and %q are both %q", before, given, id)
+			}
+			ids[id] = given
+		}
+	})
 }
