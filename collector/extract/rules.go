@@ -187,7 +187,7 @@ func (w *work) facts(r event.Record, seen map[string]bool) []string {
 	var out []string
 	if !w.turn.Continued {
 		out = factsOf(w.req.sentences, func(i int) bool {
-			return i == w.req.main || w.req.decided[i] || requestScore(w.req.sentences[i], 1) >= 5
+			return i == w.req.main || w.req.decided[i] || w.req.asks[i] >= 5
 		}, seen)
 	}
 	var told string

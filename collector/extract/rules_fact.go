@@ -140,21 +140,29 @@ func factScore(s string) int {
 // factsOf gives the sentences worth recalling on their own, verbatim, the best ones in their order. Those whose key is
 // in seen are left out, and the ones given are added to it.
 func factsOf(list []string, skip func(int) bool, seen map[string]bool) []string {
-	var out []string
-	for least := 5; least >= 3; least -= 2 {
-		out = out[:0]
-		for i, s := range list {
-			if (skip == nil || !skip(i)) && factScore(s) >= least && !seen[statementKey(s)] {
-				out = append(out, s)
-			}
+	scores := make([]int, len(list))
+	strong := 0
+	for i, s := range list {
+		if skip == nil || !skip(i) {
+			scores[i] = factScore(s)
 		}
-		if len(out) >= maxFacts {
-			break
+		if scores[i] >= 5 {
+			strong++
 		}
 	}
-	out = out[:min(len(out), maxFacts)]
-	for _, s := range out {
-		seen[statementKey(s)] = true
+	least := 3
+	if strong >= maxFacts {
+		least = 5
+	}
+	var out []string
+	for i, s := range list {
+		if scores[i] < least || len(out) == maxFacts {
+			continue
+		}
+		if key := statementKey(s); !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 type request struct {
 	sentences []string // the prompt's prose
 	decided   []bool   // which of them state a decision
+	asks      []int    // how plainly each of them asks for something
 	plain     bool     // the title is a plain request or question, not just the best sentence there was
 	title     string   // its essential sentence, as a title; empty when the prompt asks nothing
 	main      int      // the sentence the title is made of
@@ -53,10 +54,11 @@ var requestVerbs = sync.OnceValue(func() map[string]bool {
 // requestOf finds the request in a prompt: of all its sentences the one that asks most plainly.
 func requestOf(text string) request {
 	q := request{sentences: proseOf(text), main: -1}
-	q.decided = make([]bool, len(q.sentences))
+	q.decided, q.asks = make([]bool, len(q.sentences)), make([]int, len(q.sentences))
 	best := 0
 	for i, s := range q.sentences {
 		score := requestScore(s, i)
+		q.asks[i] = score
 		if q.decided[i] = decisionIn(s, true); q.decided[i] {
 			score -= 3 // it has a record of its own
 		}
@@ -211,8 +213,17 @@ func smallTalk(s string) bool {
 	if s == "" {
 		return true
 	}
+	if len(s) > 80 {
+		return false
+	}
 	low := strings.ToLower(s)
-	switch strings.NewReplacer(",", "", ".", "", "!", "", "'", "").Replace(low) {
+	bare := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(",.!'’", r) {
+			return -1
+		}
+		return r
+	}, low)
+	switch bare {
 	case "continue", "go on", "go ahead", "proceed", "carry on", "do it", "yes do it", "next", "more", "again", "retry", "try again", "keep going", "please continue", "continue please", "ok continue", "no", "nope", "stop",
 		"lgtm", "looks good", "looks good to me", "sounds good", "good job", "well done", "good", "fine", "got it", "understood", "i see", "right", "correct", "exactly", "agreed", "done", "you too", "bye", "goodbye", "see you",
 		"how are you", "whats up", "who are you", "what can you do", "good night", "good evening", "test", "testing", "ping", "hmm", "hm", "wow", "lol", "haha", "yo", "sup", "ty", "np", "no problem", "that works", "it works", "works",

@@ -6,14 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// maxSentences bounds the work on one text: of a longer one the first and the last sentences are read.
-const maxSentences = 300
+// Bounds of the work on one text: of a longer one, or of a longer paragraph, the beginning and the end are read.
+const (
+	maxSentences = 240
+	maxParagraph = 32 << 10 // bytes
+)
 
 // proseOf gives the sentences a person or agent wrote in a text, in order: without code, pasted logs, quotations,
 // headings and tables, and without markup.
 func proseOf(text string) []string {
+	list := paragraphs(dropInjected(cleanText(text)))
+	if len(list) > maxSentences {
+		list = append(list[:maxSentences/2:maxSentences/2], list[len(list)-maxSentences/2:]...)
+	}
 	var out []string
-	for _, p := range paragraphs(dropInjected(cleanText(text))) {
+	for _, p := range list {
+		if len(p) > maxParagraph {
+			cut := strings.LastIndexByte(p[:maxParagraph/2], ' ')
+			next := strings.IndexByte(p[len(p)-maxParagraph/2:], ' ')
+			p = p[:max(0, cut)] + " … " + p[len(p)-maxParagraph/2+max(0, next):]
+		}
 		out = splitSentences(out, stripMarkup(p))
 	}
 	if len(out) > maxSentences {
