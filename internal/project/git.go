@@ -48,14 +48,14 @@ func mainTop(top string) string {
 		return top // a submodule, or a repository whose .git was put elsewhere
 	}
 	resolved, err := existing(common)
-	if err != nil {
+	if err != nil || !isDir(resolved) {
 		return top
 	}
 	if filepath.Base(resolved) == ".git" {
 		return filepath.Dir(resolved)
 	}
 	if work := coreWorktree(resolved); work != "" { // a worktree of a submodule
-		if resolvedWork, err := existing(work); err == nil {
+		if resolvedWork, err := existing(work); err == nil && isDir(resolvedWork) {
 			return resolvedWork
 		}
 	}
