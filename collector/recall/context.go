@@ -1,0 +1,100 @@
+package recall
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"kiro-learn/collector/store"
+)
+
+// ContextOptions bound what a prompt is given.
+type ContextOptions struct {
+	MaxBytes   int       // of the text; 0: 8192
+	MaxRecords int       // 0: 10
+	Now        time.Time // zero: records of the asking session are left out whatever their age
+	Derived    bool      // the session id is derived, so it may outlive a chat: only what is younger than 30 minutes is its own
+}
+
+// Context is what a prompt is given. Without a relevant record it is empty.
+type Context struct {
+	Text    string
+	Records []Result // those in Text, best first
+}
+
+// considered is how many records the choice for a prompt is made from.
+const considered = 60
+
+// ownAge is how long a record of a derived session counts as its own.
+const ownAge = 30 * time.Minute
+
+// Context gives the records that matter for a prompt, as text for the agent. Records below the floor of relevance, of
+// the asking session itself, those it has been shown in the same revision, and repetitions are left out. What is
+// returned is remembered as shown when the query names its session. Errors are those of the source.
+func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Context, error) {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 8192
+	}
+	if o.MaxRecords == 0 {
+		o.MaxRecords = 10
+	}
+	f, err := e.find(ctx, q)
+	if err != nil || f == nil {
+		return Context{}, err
+	}
+	var shown map[int64]int64
+	if q.SessionID != "" {
+		if shown, err = e.src.Shown(ctx, q.Namespace, q.SessionID); err != nil {
+			return Context{}, err
+		}
+	}
+	chosen := f.choose(&q, &o, shown)
+	if len(chosen) == 0 {
+		return Context{}, nil
+	}
+	text, records := Block(f.results(chosen), o.MaxBytes, o.MaxRecords)
+	if len(records) == 0 || q.SessionID == "" {
+		return Context{text, records}, nil
+	}
+	stored := make([]store.Stored, len(records))
+	for i := range records {
+		stored[i] = records[i].Stored
+	}
+	if err := e.src.MarkShown(ctx, q.Namespace, q.SessionID, stored); err != nil {
+		return Context{}, err
+	}
+	return Context{text, records}, nil
+}
+
+// choose takes the records that a prompt may be given, best first.
+func (f *found) choose(q *Query, o *ContextOptions, shown map[int64]int64) []scored {
+	var out []scored
+	seen := make(map[string]bool)
+	for i := range f.ranked {
+		s := &f.ranked[i]
+		r := f.byID[s.doc.id]
+		if rev, ok := shown[r.ID]; ok && rev == r.Revision {
+			continue
+		}
+		if own(&r, q, o) || !f.evidenceOf(s).enough() {
+			continue
+		}
+		key := strings.ToLower(r.Title + "\n" + r.Summary)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if out = append(out, *s); len(out) == considered {
+			break
+		}
+	}
+	return out
+}
+
+// own tells whether a record was made from the asking session, so that the agent still has it before its eyes.
+func own(r *store.Stored, q *Query, o *ContextOptions) bool {
+	if q.SessionID == "" || r.SessionID != q.SessionID {
+		return false
+	}
+	return !o.Derived || o.Now.IsZero() || o.Now.Sub(r.Created) <= ownAge
+}

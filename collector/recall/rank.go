@@ -1,0 +1,272 @@
+package recall
+
+import (
+	"math"
+	"sort"
+)
+
+// tuning are the numbers of the ranking. They are few, and each is measured on and off in docs/recall.md.
+type tuning struct {
+	k1, b      float64             // BM25: saturation of repeated terms, weight of the length
+	field      [fieldCount]float64 // weight of an occurrence by field
+	context    float64             // weight of an occurrence in a neighbouring record
+	after, far float64
+	span       int     // how many neighbours on either side
+	proximity  float64 // bonus of query terms that stand near each other
+	session    float64 // tie-breaker: share of the best score nearby in time
+	maxTerms   int     // terms that are searched for
+	common     float64 // share of the records from which on a term is dropped when rarer ones exist
+	pool       int     // candidates of the first stage
+}
+
+func defaults() tuning {
+	return tuning{
+		k1: 0.9, b: 0.3,
+		field:     [fieldCount]float64{1.5, 1, 1, 1, 0.7},
+		context:   0.35,
+		after:     0.6,
+		far:       1,
+		span:      2,
+		proximity: 0.3,
+		session:   0.15,
+		maxTerms:  24,
+		common:    0.5,
+		pool:      150,
+	}
+}
+
+// weigh gives the terms their rarity and keeps the best of them, in the order of the prompt.
+func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
+	if total == 0 {
+		return nil
+	}
+	n := float64(total)
+	for i := range terms {
+		d := float64(docs[i])
+		terms[i].docs = docs[i]
+		terms[i].idf = math.Log(1 + (n-d+0.5)/(d+0.5))
+	}
+	kept := terms[:0:0]
+	rare := 0
+	for _, q := range terms {
+		if q.docs > 0 {
+			kept = append(kept, q)
+			if float64(q.docs) <= t.common*n {
+				rare++
+			}
+		}
+	}
+	if rare >= 3 && total >= 20 {
+		all := kept
+		kept = kept[:0]
+		for _, q := range all {
+			if float64(q.docs) <= t.common*n {
+				kept = append(kept, q)
+			}
+		}
+	}
+	if len(kept) > t.maxTerms {
+		sort.SliceStable(kept, func(i, j int) bool { return kept[i].weight*kept[i].idf > kept[j].weight*kept[j].idf })
+		kept = kept[:t.maxTerms]
+		sort.SliceStable(kept, func(i, j int) bool { return kept[i].pos < kept[j].pos })
+	}
+	return kept
+}
+
+// scored is a candidate on its way through the ranking.
+type scored struct {
+	doc   *doc
+	tf    []float64 // by query term, weighted by field and length
+	gave  []float64 // by query term, what it gave to own
+	own   float64
+	score float64
+	near  float64
+}
+
+// rank scores docs against the terms. near gives the neighbours of a record; those that are no candidates are left out.
+func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour) []scored {
+	out := make([]scored, len(docs))
+	at := make(map[int64]int, len(docs))
+	avg := averageLength(docs, &t.field)
+	for i, d := range docs {
+		at[d.id] = i
+		out[i] = scored{doc: d, tf: t.frequencies(terms, d, avg)}
+		out[i].near = t.nearness(terms, d)
+	}
+	for i := range out {
+		s := &out[i]
+		s.gave = make([]float64, len(terms))
+		for k := range terms {
+			s.gave[k] = t.part(&terms[k], s.tf[k])
+			s.own += s.gave[k]
+		}
+		tf := s.tf
+		if t.context > 0 {
+			tf = append([]float64(nil), s.tf...)
+			for _, n := range near[s.doc.id] {
+				j, ok := at[n.id]
+				if !ok || !s.doc.sameSession(out[j].doc) {
+					continue
+				}
+				for k, f := range out[j].tf {
+					tf[k] += t.contextWeight(n.offset) * f
+				}
+			}
+		}
+		s.score = t.sum(terms, tf) + t.proximity*s.near
+	}
+	t.addSessions(out)
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].score != out[j].score {
+			return out[i].score > out[j].score
+		}
+		return out[i].doc.id > out[j].doc.id
+	})
+	return out
+}
+
+// sameSession tells whether two records saved one after the other are of one session: by id where it is known, else
+// because no pause lies between them.
+func (d *doc) sameSession(o *doc) bool {
+	if d.session != "" && o.session != "" {
+		return d.session == o.session
+	}
+	return d.created.Sub(o.created).Abs() <= sessionPause
+}
+
+func (t *tuning) contextWeight(offset int) float64 {
+	w := t.context
+	if offset < 0 {
+		offset = -offset
+	} else {
+		w *= t.after
+	}
+	if offset > 1 {
+		w *= t.far
+	}
+	return w
+}
+
+func (t *tuning) sum(terms []queryTerm, tf []float64) (s float64) {
+	for k, f := range tf {
+		s += t.part(&terms[k], f)
+	}
+	return s
+}
+
+// part is what one term gives a record in which it has a weighted frequency of f.
+func (t *tuning) part(q *queryTerm, f float64) float64 {
+	if f == 0 {
+		return 0
+	}
+	return q.weight * q.idf * f * (t.k1 + 1) / (t.k1 + f)
+}
+
+func averageLength(docs []*doc, w *[fieldCount]float64) float64 {
+	sum := 0.0
+	for _, d := range docs {
+		sum += d.weighted(w)
+	}
+	return max(1, sum/float64(max(1, len(docs))))
+}
+
+func (d *doc) weighted(w *[fieldCount]float64) (n float64) {
+	for f, l := range d.length {
+		n += w[f] * float64(l)
+	}
+	return n
+}
+
+func (t *tuning) frequencies(terms []queryTerm, d *doc, avg float64) []float64 {
+	tf := make([]float64, len(terms))
+	norm := 1 - t.b + t.b*d.weighted(&t.field)/avg
+	for k := range terms {
+		sum := 0.0
+		for _, o := range d.of(terms[k].hash) {
+			sum += t.field[o.at>>posBits]
+		}
+		tf[k] = sum / norm
+	}
+	return tf
+}
+
+// nearness rewards terms that follow each other in the prompt and stand near each other in a field of the record.
+func (t *tuning) nearness(terms []queryTerm, d *doc) (s float64) {
+	if t.proximity == 0 {
+		return 0
+	}
+	for k := 0; k+1 < len(terms); k++ {
+		a, b := &terms[k], &terms[k+1]
+		gap := b.pos - a.pos
+		if gap > 6 {
+			continue
+		}
+		dist := closest(d.of(a.hash), d.of(b.hash))
+		if dist > 8 {
+			continue
+		}
+		s += math.Min(a.idf*a.weight, b.idf*b.weight) / float64(max(1, dist))
+	}
+	return s
+}
+
+// closest is the least distance of two terms within a field, a large number when no field holds both.
+func closest(a, b []occurrence) int {
+	best := 1 << 20
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		x, y := a[i].at, b[j].at
+		if x>>posBits == y>>posBits {
+			best = min(best, int(max(x, y)-min(x, y)))
+		}
+		if x < y {
+			i++
+		} else {
+			j++
+		}
+	}
+	return best
+}
+
+// addSessions adds the tie-breaker: records of a session in which others match well come before ones that stand alone.
+func (t *tuning) addSessions(all []scored) {
+	if t.session == 0 || len(all) == 0 {
+		return
+	}
+	group := sessionsOf(all)
+	best := make(map[int]float64)
+	sum := make(map[int]float64)
+	for i := range all {
+		best[group[i]] = max(best[group[i]], all[i].own)
+		sum[group[i]] += all[i].own
+	}
+	for i := range all {
+		all[i].score += t.session * (best[group[i]])
+	}
+}
+
+// sessionsOf numbers the sessions of the records: by id where it is known, else by pauses of half an hour.
+func sessionsOf(all []scored) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(i, j int) bool { return all[order[i]].doc.created.Before(all[order[j]].doc.created) })
+	out := make([]int, len(all))
+	ids := make(map[string]int)
+	n, last := 0, -1
+	for _, i := range order {
+		if s := all[i].doc.session; s != "" {
+			if ids[s] == 0 {
+				n++
+				ids[s] = n
+			}
+			out[i] = ids[s]
+			continue
+		}
+		if last < 0 || all[i].doc.created.Sub(all[last].doc.created) > sessionPause {
+			n++
+		}
+		out[i], last = n, i
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+// Package recall turns a prompt into terms, finds the memory records of its project that these terms mean, ranks
+// them, and renders the best as the block of context that an agent reads. It asks its source for one namespace only
+// and checks every record that comes back, so that no project is shown another's. It shows nothing when the evidence
+// is thin: silence costs less than noise.
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"kiro-learn/collector/store"
+)
+
+// sessionPause is the pause after which records without a session id count as another session.
+const sessionPause = 30 * time.Minute
+
+// Query is what is searched for, and where.
+type Query struct {
+	Namespace string
+	Text      string    // a prompt of any size and form
+	SessionID string    // of the one who asks; may be empty
+	Types     []string  // observation types; none: all
+	Since     time.Time // zero: all
+	Limit     int       // at most this many results; 0: 10
+}
+
+// Result is a record that matched.
+type Result struct {
+	store.Stored
+	Score   float64
+	Matched []string // terms of the prompt that the record itself holds, as they are indexed
+	Explain Explain
+}
+
+// Explain says how a score came about.
+type Explain struct {
+	Terms     []TermScore
+	Own       float64 // of the record's own terms
+	Proximity float64
+	Coverage  float64 // share of the prompt's informative weight that the record holds, 0 to 1
+}
+
+// TermScore is what one term of the prompt is worth.
+type TermScore struct {
+	Term   string
+	Weight float64 // by its place in the prompt
+	IDF    float64 // by its rarity in the project
+	Docs   int     // records of the project that hold it
+	Score  float64 // what it gave the record
+}
+
+// Engine finds records. It is safe for concurrent use.
+type Engine struct {
+	src    Source
+	cache  *docCache
+	tuning tuning
+}
+
+// New makes an engine over a source of records.
+func New(src Source) *Engine {
+	return &Engine{src: src, cache: newDocCache(cacheBytes), tuning: defaults()}
+}
+
+// Search gives the records that match a prompt, best first and without a floor of relevance. A prompt without
+// informative words gives nothing. Errors are those of the source.
+func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
+	f, err := e.find(ctx, q)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	return f.results(f.ranked[:min(limit, len(f.ranked))]), nil
+}
+
+// found is what a search knows before the records are chosen.
+type found struct {
+	asked  []queryTerm // informative terms of the prompt, with their rarity, whether found or not
+	terms  []queryTerm // those that were searched for
+	total  int         // records of the project
+	ranked []scored
+	byID   map[int64]store.Stored
+}
+
+func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
+	p := parse(q.Text)
+	if len(p.terms) == 0 {
+		return nil, nil
+	}
+	if len(p.terms) > maxTermsIn {
+		p.terms = p.terms[:maxTermsIn]
+	}
+	texts := make([]string, len(p.terms))
+	for i, t := range p.terms {
+		texts[i] = t.text
+	}
+	counts, total, err := e.src.TermCounts(ctx, q.Namespace, texts)
+	if err != nil {
+		return nil, fmt.Errorf("counting the words of a prompt: %w", err)
+	}
+	f := &found{asked: p.terms, total: total}
+	f.terms = e.tuning.weigh(p.terms, counts, total)
+	if len(f.terms) == 0 {
+		return nil, nil
+	}
+	if err := e.rankInto(ctx, q, f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// rankInto runs both stages: candidates from the index, then the ranking of them and their neighbours.
+func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
+	texts := make([]string, len(f.terms))
+	for i, t := range f.terms {
+		texts[i] = t.text
+	}
+	filter := store.Filter{Types: q.Types, Since: q.Since}
+	hits, err := e.src.Candidates(ctx, q.Namespace, texts, filter, e.tuning.pool)
+	if err != nil {
+		return fmt.Errorf("searching records: %w", err)
+	}
+	ids := make([]int64, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	near, err := e.src.Neighbours(ctx, q.Namespace, ids, e.tuning.span, e.tuning.span)
+	if err != nil {
+		return fmt.Errorf("finding neighbours: %w", err)
+	}
+	docs, err := e.docs(ctx, q, f, withNeighbours(ids, near))
+	if err != nil {
+		return err
+	}
+	for _, s := range e.tuning.rank(f.terms, docs, bothWays(near)) {
+		if r := f.byID[s.doc.id]; s.score > 0 && q.passes(&r) {
+			f.ranked = append(f.ranked, s)
+		}
+	}
+	return nil
+}
+
+// docs loads the records with the given ids, as the ranking sees them. Records of another project, which no source
+// should give, are left out.
+func (e *Engine) docs(ctx context.Context, q Query, f *found, ids []int64) ([]*doc, error) {
+	records, err := e.src.Records(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading records: %w", err)
+	}
+	f.byID = make(map[int64]store.Stored, len(records))
+	docs := make([]*doc, 0, len(records))
+	for i := range records {
+		r := &records[i]
+		if r.Namespace != q.Namespace {
+			continue
+		}
+		f.byID[r.ID] = *r
+		docs = append(docs, e.cache.get(r))
+	}
+	return docs, nil
+}
+
+// passes tells whether a record is one that the query asks for; neighbours come unfiltered.
+func (q *Query) passes(r *store.Stored) bool {
+	if !q.Since.IsZero() && r.Created.Before(q.Since) {
+		return false
+	}
+	return len(q.Types) == 0 || slices.Contains(q.Types, r.ObservationType)
+}
+
+// withNeighbours is every id once, candidates first.
+func withNeighbours(ids []int64, near map[int64][]int64) []int64 {
+	out := slices.Clone(ids)
+	seen := make(map[int64]bool, len(ids)*3)
+	for _, id := range ids {
+		seen[id] = true
+	}
+	for _, id := range ids {
+		for _, n := range near[id] {
+			if !seen[n] {
+				seen[n] = true
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// neighbour is a record saved near another: offset records later, or earlier when offset is negative.
+type neighbour struct {
+	id     int64
+	offset int
+}
+
+// bothWays makes every record a neighbour of its neighbours. The source gives each record's earlier neighbours and its
+// later ones, the nearest first.
+func bothWays(near map[int64][]int64) map[int64][]neighbour {
+	out := make(map[int64][]neighbour, len(near)*2)
+	add := func(a int64, n neighbour) {
+		if a != n.id && !slices.ContainsFunc(out[a], func(o neighbour) bool { return o.id == n.id }) {
+			out[a] = append(out[a], n)
+		}
+	}
+	for id, list := range near {
+		before, after := 0, 0
+		for _, n := range list {
+			if n < id {
+				before--
+				add(id, neighbour{n, before})
+				add(n, neighbour{id, -before})
+			} else {
+				after++
+				add(id, neighbour{n, after})
+				add(n, neighbour{id, -after})
+			}
+		}
+	}
+	return out
+}
+
+// results makes results of what was ranked.
+func (f *found) results(ranked []scored) []Result {
+	out := make([]Result, 0, len(ranked))
+	for i := range ranked {
+		out = append(out, f.result(&ranked[i]))
+	}
+	return out
+}
+
+func (f *found) result(s *scored) Result {
+	r := Result{Stored: f.byID[s.doc.id], Score: s.score, Matched: []string{}}
+	r.Explain = Explain{Own: s.own, Proximity: s.near}
+	for k, tf := range s.tf {
+		if tf == 0 {
+			continue
+		}
+		t := &f.terms[k]
+		r.Matched = append(r.Matched, t.text)
+		r.Explain.Terms = append(r.Explain.Terms, TermScore{Term: t.text, Weight: t.weight, IDF: t.idf, Docs: t.docs, Score: s.gave[k]})
+	}
+	return r
+}

@@ -1,0 +1,78 @@
+package recall
+
+import (
+	"strings"
+	"sync"
+)
+
+// The lists below hold folded words. Words that mean something in another language (die, war, man, son, pour) are left out of
+// that language's list.
+
+const stopEnglish = `a about above after again against ain all also am an and any are aren arent as at be because been before
+being below between both but by can cannot cant could couldnt did didnt do does doesnt doing done dont down during each
+else ever few for from further get gets getting got had hadnt has hasnt have havent having he hed her here heres
+hers herself hes him himself his how hows i if ill im in into is isnt it its itself ive just let lets like ll
+made make makes making may maybe me might mine more most much must mustnt my myself need needs no nor not now of off
+often on once one only onto or other our ours ourselves out over own per please quite rather re really s same shall
+shant she shed shes should shouldnt since so some such t than that thats the their theirs them themselves then there
+theres these they theyd theyll theyre theyve this those though through thus to too under until up upon us use used
+using ve very via was wasnt way we wed well were werent weve what whats when whens where wheres whether which while
+who whom whos whose why whys will with within without wont would wouldnt yes yet you youd youll your youre yours
+yourself yourselves youve called anything something everything nothing someone anyone thing things lot many
+still even already always never
+know tell want remember remind`
+
+const stopOther = `aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dem den der des dich dir doch du
+durch ein eine einem einen einer eines er es euch fur haben habe hatte ich ihm ihn ihr ihre im ist ja jede jeder jetzt
+kann kein keine koennen konnen mein mich mir mit muss nach nicht noch nur oder ohne schon sehr sein seine sich sie sind
+soll uber um und uns unser unter vom von vor wann warum wenn werden wie wieder wird wir wo wurde wurden zu zum zur
+au aux avec ce ces cette comment dans de des du elle elles en est et etait etre il ils je la le les leur lui mais mes
+moi mon ne nous ou par pas plus pourquoi qu quand que quel quelle quels qui sa sans ses si sont sur ta te tes toi ton tu un
+une vos votre vous
+al algo ante como con cual cuando cuanto del desde donde el ella ellos entre era eres es esa ese eso esta este esto
+fue ha hay las lo los mas mi mis muy nada nos o para pero por porque puede que se sin sobre su sus tambien tengo tiene
+tu una uno y ya yo
+ao aos ate com da das do dos ela ele eles em foi isso isto ja mas meu na nao nas nem no nos num numa os pela pelo
+qual quando sao sem ser seu sua tem uma voce
+che chi ci come cosa cui dal dalla degli dei del della delle di dove gli ho ma nel nella non perche piu quale
+quando quello questa questo sono sta su suo tra
+aan als bij dat deze dit door een en er geen het hij hoe ik in is je maar met mijn naar niet nog of om ons ook op te
+tot uit van voor waar waarom wat we wel wie wij worden zij zijn zo
+что как это не на по для из или но мы вы он она они был была было быть где когда почему чтобы же бы уже все`
+
+// Hiragana words of grammar and courtesy, and their kin in Chinese and Korean, as the pairs and characters they are cut in.
+const stopJoined = `です ます した して いる ある する から まで など これ それ あれ この その どの ので のに には では とは へは でし まし せん ませ
+とう うご ござ ざい いま ます あり りが がと お願 願い いし しま くだ ださ さい 什么 怎么 为什 么时 时候 我们 你们 他们 这个 那个 一个 可以 没有 谢谢 你好 请问 多少 的 了 是 在 我 你 他
+她 它 们 吗 呢 吧 啊 着 把 和 与 也 都 就 不 有 这 那 很 什 么 怎 니다 습니 합니 하는 에서 으로 까지 부터 감사 안녕 은 는 이 가 을 를 에 의 도 로`
+
+// chatWords say something to the agent and nothing about the work. A prompt of nothing else asks for no memory.
+const chatWords = `hello hi hey hiya yo greetings howdy morning afternoon evening night bye goodbye cheers thanks thank thankyou thx ty
+ok okay okey k kk sure yep yeah yea yup nope nah agreed agree right correct exactly perfect great good nice cool awesome
+excellent fantastic amazing wonderful brilliant lovely super wow fine lgtm sgtm approved approve accept accepted continue
+proceed go ahead keep going carry next resume stop wait cancel abort nevermind mind sorry apologies oops welcome help
+looks look sounds sound works work again retry try ready start begin finish done test testing ping day today
+danke bitte hallo gut genau weiter merci bonjour salut oui non hola gracias vale si bueno obrigado obrigada ola sim
+ciao grazie prego privet спасибо привет да нет хорошо`
+
+// taskWords ask for work of any sort. They match, but they are poor evidence that a record is meant.
+const taskWords = `write add fix create implement run show explain change update check look find see give put set try think help work
+works working start new good better best first last time times file files code line lines project please handle go
+take come keep move build made small simple quick quickly great sure today back right different people
+review summarize summarise summary describe list open read print generate refactor edit improve using`
+
+type wordLists struct{ stop, chat, task map[string]bool }
+
+func wordSets() *wordLists { return loadWords() }
+
+var loadWords = sync.OnceValue(func() *wordLists {
+	set := func(lists ...string) map[string]bool {
+		m := map[string]bool{}
+		for _, l := range lists {
+			for _, w := range strings.Fields(l) {
+				m[w] = true
+			}
+		}
+		return m
+	}
+	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords)}
+})
