@@ -130,7 +130,7 @@ func (s shape) take(d *document, p place, mem before) error {
 
 // ancestors are the containers from path up that may go when they are empty.
 func (s shape) ancestors(path []string) (out [][]string) {
-	for n := len(path); n > 0; n-- {
+	for n := len(path); n >= 0; n-- {
 		out = append(out, path[:n])
 	}
 	return out
@@ -150,7 +150,11 @@ func (s shape) strip(d *document, mem before) (removed int, err error) {
 	}
 	var left [][]string // containers that we made and whose entries someone else has already taken out
 	for name := range mem {
-		left = append(left, strings.Split(name, "/"))
+		path := strings.Split(name, "/")
+		if name == "" {
+			path = nil
+		}
+		left = append(left, path)
 	}
 	return removed, d.closeContainers(left, mem)
 }

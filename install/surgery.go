@@ -115,24 +115,35 @@ func (d *document) removeChild(v *hujson.Value, i int) error {
 	c := items(v)
 	start, end := c.items[i].start, c.items[i].value.EndOffset
 	lead, own := d.lead(start)
-	if comma := c.comma(i); comma >= 0 {
-		if !own && i == 0 && len(c.items) > 1 && blank(d.text[comma+1:c.items[1].start]) && blank(d.text[end:comma]) {
-			return d.change(splice{start, c.items[1].start, ""})
+	comma := c.comma(i)
+	switch {
+	case comma < 0:
+		cut := splice{d.keepBreak(c, i, lead, end), end, ""}
+		if i == 0 {
+			return d.change(cut)
 		}
-		if blank(d.text[end:comma]) {
-			return d.change(splice{lead, comma + 1, ""})
-		}
-		return d.change(splice{lead, end, ""}, splice{comma, comma + 1, ""})
+		before := c.comma(i - 1)
+		return d.change(splice{before, before + 1, ""}, cut)
+	case !blank(d.text[end:comma]):
+		return d.change(splice{d.keepBreak(c, i, lead, end), end, ""}, splice{comma, comma + 1, ""})
+	case !own && i == 0 && len(c.items) > 1 && blank(d.text[comma+1:c.items[1].start]):
+		return d.change(splice{start, c.items[1].start, ""})
 	}
-	cut := splice{lead, end, ""}
-	if i == 0 {
-		return d.change(cut)
+	return d.change(splice{d.keepBreak(c, i, lead, comma+1), comma + 1, ""})
+}
+
+// keepBreak moves the beginning of a cut behind the line break that lead stands at, where that has to go on ending a
+// line comment.
+func (d *document) keepBreak(c children, i, lead, end int) int {
+	from := c.open
+	if i > 0 {
+		from = c.comma(i-1) + 1
 	}
-	before := c.comma(i - 1)
-	if own && end < len(d.text) && d.text[end] != '\r' && d.text[end] != '\n' && endsInLineComment(d.text[before+1:lead]) {
-		cut.at = lead + bytes.IndexByte(d.text[lead:], '\n') + 1 // the break still has to end the comment
+	follows := end < len(d.text) && (d.text[end] == '\r' || d.text[end] == '\n')
+	if n := bytes.IndexByte(d.text[lead:end], '\n'); n >= 0 && !follows && lead > from && endsInLineComment(d.text[from:lead]) {
+		return lead + n + 1
 	}
-	return d.change(splice{before, before + 1, ""}, cut)
+	return lead
 }
 
 // lead is where the blanks before start begin, the line break included if only blanks follow it.
@@ -184,14 +195,18 @@ func comments(extra []byte) string {
 	return string(out)
 }
 
-// before remembers what a container was before entries of ours went in, by its path joined with "/": its text, or nil
-// where it did not exist. It holds only containers that had no children, since those alone cannot be told from the
+// before remembers what a container was before entries of ours went in, by its path joined with "/" ("" for the whole
+// document): its text, or nil where it did not exist. It holds only containers that had no children, since those alone cannot be told from the
 // edited text.
 type before map[string]*string
 
 // openContainer makes sure that path is a container of the kind ('{' or '['), and notes in mem what was there if it
 // had no children.
 func (d *document) openContainer(path []string, kind hujson.Kind, mem before) error {
+	if len(items(&d.root).items) == 0 {
+		was := string(d.text[d.root.StartOffset:d.root.EndOffset])
+		mem[""] = &was
+	}
 	for n := 1; n <= len(path); n++ {
 		k := hujson.Kind('{')
 		if n == len(path) {
@@ -254,7 +269,7 @@ func (d *document) closeContainers(paths [][]string, mem before) error {
 		switch {
 		case known && was != nil && comments([]byte(*was)) == notes:
 			err = d.replace(v, *was)
-		case notes == "" && (!known || was == nil):
+		case notes == "" && (!known || was == nil) && len(path) > 0:
 			err = d.dropMember(path)
 		}
 		if err != nil {
