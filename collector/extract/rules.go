@@ -11,7 +11,8 @@ import (
 const (
 	maxSources = 50
 	maxAsked   = 300 // characters of the request in a summary
-	maxResult  = 420 // characters of the answer in a summary
+	maxResult  = 260 // characters of the answer in a summary; what else it says of weight are facts
+	maxAnswer  = 800 // characters of the answer in a discovery
 )
 
 // Rules distils turns into memory records without a model: a summary of each turn that did or told something, its
@@ -170,31 +171,50 @@ func (w *work) summaryRecord(seen map[string]bool) (event.Record, bool) {
 		r.ObservationType = event.TypeDiscovery
 	}
 	r.Title = w.summaryTitle(ch, runs)
-	r.Summary = w.summaryText(r.ObservationType, ch, runs, acts)
+	r.Facts = w.facts(r, seen)
+	r.Summary = w.summaryText(r, ch, runs, acts)
 	if r.Summary == "" {
 		r.Summary = r.Title
 	}
-	r.Facts = w.facts(r, seen)
+	if len(r.Facts) == 0 && routine(runs) && len(ch.written)+len(ch.created)+len(ch.deleted) == 0 && !usedServer(acts) {
+		return event.Record{}, false // a commit says nothing its history does not
+	}
 	r.FilesTouched = ch.all()
 	r.Concepts = concepts(conceptText{r.Title, 3}, conceptText{strings.Join(w.answer[:min(len(w.answer), 12)], " "), 2}, conceptText{strings.Join(w.req.sentences[:min(len(w.req.sentences), 12)], " "), 1})
 	return w.finish(r, w.sources(acts)), true
 }
 
-// facts gives the statements of the prompt and the answer that stand for themselves, but those that the record's title
-// or a summary of nothing else gives already.
+// result is the answer in brief: all of a discovery's; else its first sentence, and what follows that is no fact.
+func (w *work) result(r event.Record) string {
+	if r.ObservationType == event.TypeDiscovery {
+		return shortText(w.answer, maxAnswer)
+	}
+	var list []string
+	for i, s := range w.answer {
+		if titleOf(withoutSpeaker(s), false) != r.Title && (i == 0 || !slices.Contains(r.Facts, s)) {
+			list = append(list, s)
+		}
+	}
+	return shortText(list, maxResult)
+}
+
+// facts gives the statements of the prompt and the answer that stand for themselves and that neither the title nor the
+// summary will tell: a record says nothing twice.
 func (w *work) facts(r event.Record, seen map[string]bool) []string {
-	seen[statementKey(r.Title)] = true
+	told := r.Title + "\n" + w.asked()
+	if r.ObservationType == event.TypeDiscovery {
+		told += "\n" + w.result(r)
+	} else if len(w.answer) > 0 {
+		told += "\n" + w.answer[0]
+	}
+	skip := func(s string) bool { return strings.Contains(told, strings.TrimRight(s, ".")) }
 	var out []string
 	if !w.turn.Continued {
 		out = factsOf(w.req.sentences, func(i int) bool {
-			return i == w.req.main || w.req.decided[i] || w.req.asks[i] >= 5
+			return i == w.req.main || w.req.decided[i] || w.req.asks[i] >= 5 || skip(w.req.sentences[i])
 		}, seen)
 	}
-	var told string
-	if r.ObservationType == event.TypeDiscovery || len(w.answer) == 1 {
-		told = r.Summary
-	}
-	out = append(out, factsOf(w.said, func(i int) bool { return told != "" && strings.Contains(told, w.said[i]) }, seen)...)
+	out = append(out, factsOf(w.said, func(i int) bool { return skip(w.said[i]) }, seen)...)
 	return out[:min(len(out), maxFacts)]
 }
 
@@ -203,6 +223,8 @@ func (w *work) summaryTitle(ch changes, runs []commandRun) string {
 	switch {
 	case w.req.title != "" && w.turn.Continued:
 		return cutWords(w.req.title, event.MaxTitle-len(" (continued)")) + " (continued)"
+	case w.req.title != "" && refersBack(w.req.title) && len(ch.all()) > 0: // what "it" is, the files tell best
+		return cutWords(w.req.title+" ("+listSome(ch.all(), 2)+")", event.MaxTitle)
 	case w.req.title != "":
 		return w.req.title
 	case len(w.answer) > 0:
@@ -229,10 +251,10 @@ func withoutSpeaker(s string) string {
 }
 
 // summaryText tells the turn: what was asked, done and run, and how it ended, a line each.
-func (w *work) summaryText(kind string, ch changes, runs []commandRun, acts []action) string {
+func (w *work) summaryText(r event.Record, ch changes, runs []commandRun, acts []action) string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if asked := w.asked(); asked != "" && kind == event.TypeSessionSummary {
+	if asked := w.asked(); asked != "" && r.ObservationType == event.TypeSessionSummary {
 		add("Prompt: %s", asked)
 	}
 	if len(ch.created) > 0 {
@@ -253,14 +275,10 @@ func (w *work) summaryText(kind string, ch changes, runs []commandRun, acts []ac
 	if used := serverTools(acts); len(used) > 0 {
 		add("Used: %s.", listSome(used, 8))
 	}
-	if len(w.answer) > 0 {
-		max := maxResult
-		if kind == event.TypeDiscovery {
-			max = 2 * maxResult
-			add("%s", shortText(w.answer, max))
-		} else {
-			add("Result: %s", shortText(w.answer, max))
-		}
+	if result := w.result(r); r.ObservationType == event.TypeDiscovery {
+		lines = append(lines, result)
+	} else if result != "" {
+		add("Result: %s", result)
 	}
 	return cutWords(strings.Join(lines, "\n"), event.MaxSummary)
 }

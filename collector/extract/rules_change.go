@@ -110,6 +110,16 @@ func commandRuns(acts []action) []commandRun {
 	return out
 }
 
+// routine tells whether all that was run is the version control's, and nothing of it failed.
+func routine(runs []commandRun) bool {
+	for _, r := range runs {
+		if !strings.HasPrefix(r.line, "git ") || slices.Contains(r.ends, "failed") {
+			return false
+		}
+	}
+	return len(runs) > 0
+}
+
 // listRuns tells commands and how they ended: "`go test ./x` failed (got 1, want 3), then passed".
 func listRuns(runs []commandRun, base string) string {
 	var out []string

@@ -168,7 +168,7 @@ func acronym(w string) bool {
 		return false
 	}
 	switch w {
-	case "OK", "NO", "YES", "AND", "OR", "NOT", "THE", "IT", "IS", "TODO", "FAIL", "PASS", "ALL", "IN", "ON", "TO", "II", "III", "ERROR", "INFO", "WARN", "DO", "MUST", "NEVER", "ALWAYS", "FAILED", "PLEASE":
+	case "OK", "NO", "YES", "AND", "OR", "NOT", "THE", "IT", "IS", "TODO", "FAIL", "PASS", "ALL", "IN", "ON", "TO", "II", "III", "ERROR", "INFO", "WARN", "DO", "MUST", "NEVER", "ALWAYS", "FAILED", "PLEASE", "SELECT", "WHERE", "FROM", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "TABLE":
 		return false
 	}
 	return true

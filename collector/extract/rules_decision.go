@@ -32,7 +32,7 @@ var decisionCues = sync.OnceValue(func() []cue {
 		"from now on", "our convention is", "the convention is", "our policy is", "the policy is", "the rule is", "by convention", "by design")
 	add(atStart, false, nil, "chose", "going with")
 	add(anywhere, true, nil, "must not", "mustn't", "must never", "must always", "should never", "should always", "never ever", "going forward", "we prefer", "i prefer", "i'd prefer", "i would prefer", "we'd prefer",
-		"we always", "we never", "keep in mind", "let's go with", "let's stick with", "let's stick to", "we don't use", "we do not use", "the reason we", "the reason is")
+		"we always", "we never", "keep in mind", "let's go with", "let's stick with", "let's stick to", "we don't use", "we do not use", "we won't", "we will not", "we're not going to", "we are not going to", "we're staying", "we are staying", "we're sticking", "we are sticking", "the reason we", "the reason is")
 	add(atStart, true, nil, "always", "never", "remember that", "remember to", "remember:", "prefer", "stick with", "stick to", "don't ever", "do not ever", "in the future", "in future")
 	use := []string{"use", "using", "used", "prefer", "pick", "choose", "chose", "switch to", "switched to", "go with", "take"}
 	add(anywhere, false, use, "instead of", "rather than")

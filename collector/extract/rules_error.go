@@ -266,6 +266,11 @@ func errorRecord(f *failure, works []*work) (event.Record, bool) {
 func commandLine(command string, max int) string {
 	main := mainCommand(command)
 	first, _, more := strings.Cut(main, "\n")
+	for _, tail := range []string{" 2>&1", " | tail", " | head", " | grep"} { // how it was watched is not what was run
+		if i := strings.LastIndex(first, tail); i > 0 && !strings.ContainsAny(first[i:], "&;\"'") || i > 0 && tail == " 2>&1" && !strings.Contains(first[i+5:], "&&") {
+			first = first[:i]
+		}
+	}
 	first = oneLine(strings.ReplaceAll(first, "`", "'"))
 	if more {
 		first += " …"

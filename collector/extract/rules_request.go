@@ -16,14 +16,14 @@ type request struct {
 	asks      []int    // how plainly each of them asks for something
 	plain     bool     // the title is a plain request or question, not just the best sentence there was
 	title     string   // its essential sentence, as a title; empty when the prompt asks nothing
-	main      int      // the sentence the title is made of
+	main      int      // the sentence the title is made of, or the most of it
 	question  bool
 	creative  bool // asks for a poem or a joke: nothing of the project
 }
 
 // leads are the words around a request that are not the request, longest first where one begins another.
 var leads = sync.OnceValue(func() []string {
-	return []string{"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning", "kiro", "okay", "ok", "alright", "all right", "great work", "great job", "great",
+	return []string{"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning", "kiro", "hmm", "hm", "ah", "oh", "um", "wait", "actually", "basically", "okay", "ok", "alright", "all right", "great work", "great job", "great",
 		"perfect", "thank you so much", "thank you very much", "thank you", "thanks a lot", "thanks", "thx", "cool", "nice", "awesome", "excellent", "yes", "yep", "yeah", "sure", "so", "now", "then",
 		"also", "and", "next", "finally", "but", "well", "please", "pls", "plz", "kindly", "just", "go ahead and", "can you please", "can you", "could you please", "could you", "would you mind",
 		"would you", "will you", "can we", "could we", "i want you to", "i'd like you to", "i would like you to", "i need you to", "i want to", "i'd like to", "i would like to", "i need to",
@@ -35,7 +35,7 @@ var leads = sync.OnceValue(func() []string {
 
 var requestVerbs = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
-	for _, v := range strings.Fields(`add adjust align allow analyse analyze apply assert audit automate backport benchmark block bring build bump cache cap change check clean clear close commit compare
+	for _, v := range strings.Fields(`add address adjust align allow analyse analyze apply assert audit automate backport batch benchmark block bring build bump cache cap change check clean clear close commit compare
 		configure connect convert copy correct cover create cut debug decouple deduplicate define delete deploy deprecate describe design detect disable display document downgrade drop
 		enable encode ensure enforce escape evaluate expand explain export expose extend extract fetch figure find finish fix flatten format generate get give guard handle hide hook implement import improve include increase
 		inline insert inspect install integrate introduce investigate keep lay limit link lint list load lock log look lower make map mark measure merge migrate mock move normalise normalize open optimise optimize order pack parse
@@ -69,16 +69,21 @@ func requestOf(text string) request {
 	if q.main < 0 {
 		return q
 	}
+	ask := ""
 	if refersBack(q.sentences[q.main]) { // "Please implement it.": what is asked for stands before
 		for i := q.main - 1; i >= 0; i-- {
-			if wordCount(stripLeads(q.sentences[i])) >= 3 {
-				q.main = i
-				break
+			if wordCount(stripLeads(q.sentences[i])) < 3 {
+				continue
 			}
+			if !q.decided[i] && q.asks[i] < 5 {
+				ask = titleOf(stripLeads(q.sentences[q.main]), false) + ": "
+			}
+			q.main = i
+			break
 		}
 	}
 	s := q.sentences[q.main]
-	body := stripLeads(s)
+	body := ask + stripLeads(s)
 	if smallTalk(body) {
 		q.main = -1
 		return q
@@ -120,7 +125,7 @@ func requestScore(s string, at int) int {
 	}
 	switch {
 	case refersBack(s):
-		score -= 2
+		score--
 	case n < 3:
 		score -= 3
 	}
@@ -195,13 +200,13 @@ func stripLeads(s string) string {
 // refersBack tells whether a request names its object only by a pronoun, so that an earlier sentence says what it is.
 func refersBack(s string) bool {
 	w := strings.Fields(strings.ToLower(strings.Trim(stripLeads(s), ".!?")))
-	if len(w) == 0 || len(w) > 4 {
+	if len(w) > 6 {
 		return false
 	}
 	for i, x := range w {
 		switch strings.Trim(x, ",.") {
 		case "it", "this", "that", "them", "so", "these", "those":
-			return i > 0
+			return i > 0 && (len(w) <= 4 || i == len(w)-1)
 		}
 	}
 	return false
