@@ -35,8 +35,7 @@ func Keep() Verdict { return Verdict{} }
 func Reject(reason string) Verdict { return Verdict{outcome: reject, reason: reason} }
 
 const (
-	judgeWait  = 250 * time.Millisecond // for the append lock, which honest writers hold for microseconds
-	orphanAge  = 10 * time.Minute       // after which a file beside that was never finished is taken over
+	orphanAge  = 10 * time.Minute // after which a file beside that was never finished is taken over
 	drainChunk = 256 << 10
 )
 
@@ -286,7 +285,7 @@ func (d *drain) judge(f file, w *window, off int64) (next int64, err error) {
 	if _, headed, err := w.header(off); err != nil || next == off || (!headed && next < w.size) {
 		return next, err
 	}
-	l, err := d.q.acquire(appendLock, judgeWait)
+	l, err := d.q.acquire(appendLock, d.q.judgeWait)
 	if err != nil {
 		return off, err
 	}
@@ -311,7 +310,7 @@ func (d *drain) retire(s segment, f file, off int64) (grown bool, err error) {
 		if off == 0 {
 			return false, nil // empty, and where the next record goes
 		}
-		l, err := q.acquire(appendLock, judgeWait)
+		l, err := q.acquire(appendLock, q.judgeWait)
 		if err != nil {
 			return false, d.note(s, f, off)
 		}

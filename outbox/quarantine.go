@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type Quarantine struct {
 	Size   int       `json:"size"` // bytes of Data
 	Data   []byte    `json:"-"`
 	kind   byte
+	stored int64 // bytes of its file
 }
 
 // A quarantine file is one record. Its data begin with a byte that says what it is and the reason with its length.
@@ -147,32 +149,41 @@ func (q *Queue) readQuarantine(name string, whole bool) (Quarantine, error) {
 	if b := r.Data; ok && len(b) >= 3 {
 		if n := int(binary.LittleEndian.Uint16(b[1:])); len(b) >= 3+n {
 			data := b[3+n:]
-			return Quarantine{name, r.ID, string(b[3 : 3+n]), r.Time, len(data), data, b[0]}, nil
+			return Quarantine{name, r.ID, string(b[3 : 3+n]), r.Time, len(data), data, b[0], size}, nil
 		}
 	}
 	b, err := w.bytes(0, int(w.size))
-	return Quarantine{Name: name, Reason: "damaged in quarantine", Time: h.time, Size: len(b), Data: b, kind: kindDamaged}, err
+	return Quarantine{Name: name, Reason: "damaged in quarantine", Time: h.time, Size: len(b), Data: b, kind: kindDamaged, stored: size}, err
 }
 
 // Requeue appends again those records in quarantine that want picks, and gives how many; damaged bytes stay. It waits up
-// to ten seconds for a drain that is going on, and then gives ErrBusy.
+// to ten seconds for a drain that is going on, and then gives ErrBusy. A kill in between leaves the record in both places.
 func (q *Queue) Requeue(want func(Quarantine) bool) (int, error) {
-	return q.takeOut("requeueing", func(x Quarantine) (bool, error) {
-		if !x.Requeueable() || !want(x) {
-			return false, nil
+	return q.takeOut("requeueing", want, func(x Quarantine) error {
+		if !x.Requeueable() {
+			return errSkip
 		}
-		return true, q.Append(x.ID, x.Data, time.Second)
+		// Rejected again at once, it gets its old name again; that must not be the name removed here.
+		own := fmt.Sprintf("requeue-%016x-%d%s", rand.Uint64(), x.stored, suffix)
+		if err := q.disk.rename(q.path(quarantineDir, x.Name), q.path(quarantineDir, own)); err != nil {
+			return err
+		}
+		if err := q.Append(x.ID, x.Data, time.Second); err != nil {
+			return err
+		}
+		return q.disk.remove(q.path(quarantineDir, own))
 	})
 }
 
 // Purge deletes for good what want picks, and gives how many. It waits as Requeue does.
 func (q *Queue) Purge(want func(Quarantine) bool) (int, error) {
-	return q.takeOut("purging", func(x Quarantine) (bool, error) { return want(x), nil })
+	return q.takeOut("purging", want, func(x Quarantine) error { return q.disk.remove(q.path(quarantineDir, x.Name)) })
 }
 
-// takeOut removes what pick says. The drain lock is held, so that a record requeued here and rejected again at once is not
-// put into quarantine before its old file is removed, and lost with it.
-func (q *Queue) takeOut(what string, pick func(Quarantine) (bool, error)) (n int, err error) {
+var errSkip = errors.New("not to be taken out")
+
+// takeOut does something to what want picks, while nothing is put in.
+func (q *Queue) takeOut(what string, want func(Quarantine) bool, take func(Quarantine) error) (n int, err error) {
 	l, err := q.acquire(drainLock, personWait)
 	switch {
 	case errors.Is(err, ErrLocked):
@@ -184,12 +195,14 @@ func (q *Queue) takeOut(what string, pick func(Quarantine) (bool, error)) (n int
 	}
 	defer l.unlock()
 	listErr := q.Quarantined(func(x Quarantine) bool {
-		var picked bool
-		if picked, err = pick(x); err == nil && picked {
-			err = q.disk.remove(q.path(quarantineDir, x.Name))
+		if !want(x) {
+			return true
 		}
-		if err == nil && picked {
+		switch err = take(x); {
+		case err == nil:
 			n++
+		case errors.Is(err, errSkip):
+			err = nil
 		}
 		return err == nil
 	})

@@ -77,7 +77,7 @@ func (q *Queue) count(s *Status, oldest *time.Time, seg segment, off int64) erro
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	w := &window{r: f, size: seg.size, chunk: 512}
+	w := &window{r: f, size: seg.size, chunk: 64 << 10}
 	if off > w.size {
 		off = 0
 	}
