@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -356,7 +357,7 @@ func TestFieldsBehindABigOneSurvive(t *testing.T) {
 		{"2 MB", "o", 2 * mb, false}, {"30 MB", "o", 30 * mb, true}, {"han", "漢", 2 * mb, true}, {"emoji", "👩‍💻", mb, true},
 		{"less-than signs", "<", 2 * mb, false}, {"control characters", `\u0001`, mb, true}, {"quotes", `\"`, 3 * mb, true}, {"surrogate pairs", `\ud83d\ude00`, 2 * mb, true},
 	} {
-		for shift := range 3 {
+		for shift := range min(3, len(unquote(t, tt.unit))) {
 			t.Run(fmt.Sprintf("%s/%d", tt.name, shift), func(t *testing.T) {
 				text := strings.Repeat("a", shift) + strings.Repeat(tt.unit, tt.n)
 				p := read("postToolUse", `{"tool_response":{"success":true,"result":[{"stdout":"`+text+`","exit_status":"0"}]},"session_id":"s","tool_name":"execute_bash"}`)
@@ -448,7 +449,7 @@ func TestPiecesMakeNoDifference(t *testing.T) {
 	}
 	for i, in := range ins {
 		var want [fieldCount][]byte
-		for k, n := range []int{piece, 1 << 20, 4093, 7} {
+		for k, n := range []int{piece, 4093, 7} {
 			s := &scanner{keepRaw: true}
 			for rest := in; rest != ""; {
 				m := min(n, len(rest))
@@ -461,8 +462,11 @@ func TestPiecesMakeNoDifference(t *testing.T) {
 				if string(want[toolName]) != `"t"` {
 					t.Fatalf("%d: no tool name", i)
 				}
-			} else if d := cmp.Diff(want, s.fields); d != "" {
-				t.Errorf("%d: pieces of %d bytes make a difference", i, n)
+			}
+			for f := range want {
+				if !bytes.Equal(want[f], s.fields[f]) {
+					t.Errorf("input %d, field %d: pieces of %d bytes make a difference", i, f, n)
+				}
 			}
 		}
 	}

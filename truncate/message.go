@@ -6,7 +6,7 @@ import (
 )
 
 // message cuts the turns of a message body, the last one first: what began a conversation tells most about it.
-func message(doc []byte, max int) []byte {
+func message(doc []byte, size int) []byte {
 	list := within(doc, rawjson.Get(doc, "turns"))
 	var turns []span
 	rawjson.Elements(list.of(doc), func(v []byte) bool {
@@ -14,31 +14,33 @@ func message(doc []byte, max int) []byte {
 		return true
 	})
 	if len(turns) == 0 {
-		return wrapped(event.JSONBody(doc), max)
+		return wrapped(event.JSONBody(doc), size)
 	}
-	need := len(doc) - max
+	need := len(doc) - size
 	edits := make([]edit, len(turns)) // of each turn; an empty text with a span drops it
-	for i := len(turns) - 1; i >= 0 && need > 0; i-- {
+	for i := len(turns) - 1; i > 0 && need > 0; i-- {
 		content := contentOf(doc, turns[i])
-		room := content.room()
-		if room <= 0 {
-			continue
-		}
-		if i > 0 && need > room-1 { // nothing of it would be left
+		switch room := content.room(); {
+		case room <= 0:
+		case need < room:
+			edits[i], need = content.shorten(doc, need)
+		default: // nothing of it would be left
 			edits[i] = dropped(turns, i)
 			need -= edits[i].len()
-			continue
 		}
-		edits[i], need = content.shorten(doc, need)
 	}
-	for i := len(turns) - 1; i > 0 && need > 0; i-- { // turns too short to be cut
+	first := contentOf(doc, turns[0])
+	for i := len(turns) - 1; i > 0 && need > max(first.room(), 0); i-- { // turns too short to be cut
 		if edits[i].empty() {
 			edits[i] = dropped(turns, i)
 			need -= edits[i].len()
 		}
 	}
+	if need > 0 && first.room() > 0 {
+		edits[0], need = first.shorten(doc, need)
+	}
 	if need > 0 {
-		return oneTurn(doc, turns[0], max)
+		return oneTurn(doc, turns[0], size)
 	}
 	return splice(doc, made(edits))
 }

@@ -26,7 +26,7 @@ const Marker = " [truncated by kiro-learn]"
 //     turn stays.
 //
 // Numbers, keys, their order and everything else stay. Every cut text ends with Marker. The body must be one of the
-// wire contract and max at least 256; what is neither becomes the smallest body that tells what it was.
+// wire contract and max at least 256; anything else becomes the text of a text body.
 func Body(body []byte, max int) []byte {
 	if len(body) <= max {
 		return body
@@ -35,7 +35,7 @@ func Body(body []byte, max int) []byte {
 	if len(doc) > max {
 		doc = cut(doc, max)
 	}
-	if !json.Valid(doc) { // then the body was not JSON either
+	if !utf8.Valid(doc) || !json.Valid(doc) { // then the body was neither
 		return text(event.TextBody(string(body)), max)
 	}
 	return doc
@@ -56,6 +56,9 @@ func cut(doc []byte, max int) []byte {
 // text cuts the content of a text body.
 func text(doc []byte, max int) []byte {
 	content := within(doc, rawjson.Get(doc, "content"))
+	if !rawjson.IsString(content.of(doc)) {
+		return wrapped(event.JSONBody(doc), max)
+	}
 	if out, ok := cutString(doc, content, max); ok {
 		return out
 	}
