@@ -132,7 +132,7 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 			who = "Stated in the agent's answer"
 		}
 		full := oneLine(d.sentence + " " + d.reason)
-		r := event.Record{ObservationType: event.TypeDecision, Title: titleOf(d.sentence, false), Summary: cutWords(full, 1200)}
+		r := event.Record{ObservationType: event.TypeDecision, Title: decisionTitle(d.sentence), Summary: cutWords(full, 1200)}
 		if w.req.plain && !w.req.question && statementKey(w.req.title) != statementKey(r.Title) && !strings.Contains(statementKey(full), statementKey(w.req.title)) {
 			r.Summary += "\n" + who + " while working on: " + w.req.title
 		} else {
@@ -161,7 +161,7 @@ func (w *work) summaryRecord(seen map[string]bool) (event.Record, bool) {
 	runs := commandRuns(acts)
 	lookedOnly := len(ch.written)+len(ch.created)+len(ch.deleted)+len(runs) == 0 && !usedServer(acts)
 	switch {
-	case lookedOnly && len(acts) == 0 && (w.req.creative || !technicalAnswer(w.answer)):
+	case lookedOnly && len(acts) == 0 && (w.req.creative || !technicalAnswer(w.answer, w.req.title != "")):
 		return event.Record{}, false
 	case lookedOnly && len(w.answer) == 0 && (w.req.title == "" || w.turn.Continued || len(ch.read) == 0):
 		return event.Record{}, false

@@ -133,6 +133,19 @@ func reasonOnly(s string) bool {
 	return false
 }
 
+// decisionTitle is the decision itself, without "remember that" and the like.
+func decisionTitle(s string) string {
+	s = strings.TrimRight(s, " ")
+	for _, p := range []string{"please", "also", "and", "ok", "okay", "remember that", "remember:", "remember to", "keep in mind that", "decision:", "note that", "recuerda que", "denk daran, dass", "merke dir:", "请记住"} {
+		if rest, ok := trimWord(s, p); ok && wordCount(rest) >= 3 {
+			s = rest
+		} else if i := len(p); len(s) > i && strings.EqualFold(s[:i], p) && strings.HasSuffix(p, ":") {
+			s = strings.TrimSpace(s[i:])
+		}
+	}
+	return titleOf(s, false)
+}
+
 // decision is a decision sentence with the reason given for it, if one follows.
 type decision struct{ sentence, reason string }
 

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -52,7 +53,7 @@ func filler(s string) bool {
 		return true
 	}
 	for _, p := range []string{"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ", "here are ", "you're welcome", "happy to", "glad ", "feel free", "is there anything", "would you like", "do you want",
-		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry", "i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to", "looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right",
+		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry", "i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to", "looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right", "i'm kiro", "i am kiro", "i don't have", "i do not have", "i can't", "i cannot",
 		"gern", "claro", "bien sûr", "de nada", "当然", "好的", "不客气"} {
 		if strings.HasPrefix(low, p) && (wordCount(s) < 8 || !technical(s)) {
 			return true
@@ -91,14 +92,12 @@ func technical(s string) bool {
 	return weak >= 2 || strings.Contains(s, "`")
 }
 
-// technicalAnswer tells whether an answer that came without any tool use is worth keeping.
-func technicalAnswer(list []string) bool {
-	for _, s := range list {
-		if technical(s) {
-			return true
-		}
-	}
-	return false
+// technicalAnswer tells whether an answer that came without any tool use is worth keeping. To a prompt that asks nothing
+// it has to name something: an assistant that introduces itself talks of software too.
+func technicalAnswer(list []string, asked bool) bool {
+	return slices.ContainsFunc(list, func(s string) bool {
+		return asked && technical(s) || !asked && slices.ContainsFunc(wordsOf(s), identifier)
+	})
 }
 
 // factScore tells how well a sentence stands for itself as something to recall; a fact has 3 or more.

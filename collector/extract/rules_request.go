@@ -231,7 +231,7 @@ func smallTalk(s string) bool {
 	switch bare {
 	case "continue", "go on", "go ahead", "proceed", "carry on", "do it", "yes do it", "next", "more", "again", "retry", "try again", "keep going", "please continue", "continue please", "ok continue", "no", "nope", "stop",
 		"lgtm", "looks good", "looks good to me", "sounds good", "good job", "well done", "good", "fine", "got it", "understood", "i see", "right", "correct", "exactly", "agreed", "done", "you too", "bye", "goodbye", "see you",
-		"how are you", "whats up", "who are you", "what can you do", "good night", "good evening", "test", "testing", "ping", "hmm", "hm", "wow", "lol", "haha", "yo", "sup", "ty", "np", "no problem", "that works", "it works", "works",
+		"how are you", "whats up", "who are you", "what are you", "what can you do", "what can you help me with", "what model are you", "which model are you", "are you there", "what is your name", "whats your name", "good night", "good evening", "test", "testing", "ping", "hmm", "hm", "wow", "lol", "haha", "yo", "sup", "ty", "np", "no problem", "that works", "it works", "works",
 		"there", "you", "a lot", "so much", "very much", "for your help", "for the help", "weiter", "mach weiter", "ja", "nein", "sí", "si", "continúa", "oui", "non", "continue stp", "sim", "não", "继续", "好的", "好", "是", "不", "谢谢", "你好", "はい", "続けて", "ありがとう", "こんにちは", "お願いします", "네", "계속":
 		return true
 	}

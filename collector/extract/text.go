@@ -85,7 +85,7 @@ func dropInjected(s string) string {
 	}
 	s = dropBetween(s, "--- CONTEXT ENTRY BEGIN ---", "--- CONTEXT ENTRY END ---")
 	s = dropBetween(s, "<HOOK_INSTRUCTION>", "</HOOK_INSTRUCTION>")
-	s = dropChatTokens(s)
+	s = dropElements(dropChatTokens(s))
 	for at := 0; ; {
 		i := strings.Index(s[at:], "(kiro-learn)")
 		if i < 0 {
@@ -116,6 +116,46 @@ func dropChatTokens(s string) string {
 		s = s[:i] + s[i+n+2:]
 		at = i
 	}
+}
+
+// dropElements removes elements whose tags stand on lines of their own: the context that an editor puts around a
+// prompt, and pasted markup.
+func dropElements(s string) string {
+	unclosed := make(map[string]bool)
+	for at := 0; at < len(s); {
+		end := len(s)
+		if n := strings.IndexByte(s[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		name := tagName(strings.TrimSpace(s[at:end]))
+		if name == "" || unclosed[name] || strings.Contains(s[at:end], "</"+name) {
+			at = end
+			continue
+		}
+		n := strings.Index(s[end:], "</"+name+">")
+		if n < 0 {
+			unclosed[name] = true
+			at = end
+			continue
+		}
+		s = s[:at] + s[end+n+len(name)+len("</>"):]
+	}
+	return s
+}
+
+// tagName is the name of the element that a line opens, when the line begins with its tag.
+func tagName(line string) string {
+	if len(line) < 3 || line[0] != '<' {
+		return ""
+	}
+	n := 1
+	for n < len(line) && n < 60 && (line[n] >= 'a' && line[n] <= 'z' || line[n] >= 'A' && line[n] <= 'Z' || n > 1 && (line[n] == '-' || line[n] == '_' || line[n] >= '0' && line[n] <= '9')) {
+		n++
+	}
+	if n == 1 || n == len(line) || line[n] != '>' && line[n] != ' ' {
+		return ""
+	}
+	return line[1:n]
 }
 
 func dropBetween(s, begin, end string) string {

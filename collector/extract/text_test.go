@@ -59,6 +59,8 @@ func TestProseOf(t *testing.T) {
 		{"the product's name alone ends nothing", "The plugin (kiro-learn) is slow. Fix it.", []string{"The plugin (kiro-learn) is slow.", "Fix it."}},
 		{"context entries", "--- CONTEXT ENTRY BEGIN ---\nnoise.\n--- CONTEXT ENTRY END ---\n--- USER MESSAGE BEGIN ---\nDo it now.\n--- USER MESSAGE END ---", []string{"Do it now."}},
 		{"hook instruction", "<HOOK_INSTRUCTION>obey.</HOOK_INSTRUCTION>\nDo it now.", []string{"Do it now."}},
+		{"elements around a prompt", "<EnvironmentContext>\nThis is the open file.\n</EnvironmentContext>\nFix it.\n<div class=\"x\">\nSome text here.\n</div>\n", []string{"Fix it."}},
+		{"an element that never closes", "<div>\nFix it.", []string{"Fix it."}},
 		{"chat tokens", "<|im_start|>Fix x < 3 || y |> z.", []string{"Fix x < 3 || y |> z."}},
 	}
 	for _, tt := range tests {
