@@ -39,6 +39,12 @@ func (s *scan) assignment(i int) int {
 		from, end = s.nameBefore(s.trimBack(from, " :"))
 		k = kindOf(s.t[from:end])
 	}
+	if k == plain && isWord(s.t[from:end], "value") {
+		k = s.valueOf(from)
+	}
+	if s.t[i] == ':' && (s.t[from:end] == "PASS" || from > 0 && s.t[from-1] == ':') {
+		return 0 // a test that passed; a part of a resource's name
+	}
 	if k == plain || k == signature && (from == 0 || !strings.ContainsRune("?&;", rune(s.t[from-1]))) {
 		return 0
 	}
@@ -72,7 +78,7 @@ func (s *scan) element(i int) int {
 
 // flag redacts the value behind a flag that is set apart by a space: --password value, -Token value.
 func (s *scan) flag(i int) int {
-	if i > 0 && s.class[s.t[i-1]]&^(sym64) != 0 {
+	if i > 0 && s.class[s.t[i-1]]&^(sym64) != 0 && !s.behindColour(i) {
 		return 0 // inside a word
 	}
 	from := s.run(i, dash)
@@ -99,6 +105,9 @@ func (s *scan) nameBefore(i int) (from, end int) {
 	if from < end && from > 0 && s.t[from-1] == '\\' && strings.IndexByte("nrt", s.t[from]) >= 0 {
 		from++ // the n of an escaped newline
 	}
+	if from > 1 && s.t[from-1] == '[' && s.t[from-2] == 0x1b {
+		from = min(end, s.run(from, digits)+1) // the m of a terminal colour
+	}
 	return from, end
 }
 
@@ -115,10 +124,17 @@ func (s *scan) trimBack(i int, few string) int {
 	return max(i-8, 0)
 }
 
-// startsLine tells whether only indentation, a list mark or "export" is before i on its line.
+// startsLine tells whether only indentation, a list or diff mark or "export" is before i on its line.
 func (s *scan) startsLine(i int) bool {
-	i = s.trimBack(i, " \t-")
-	return i == 0 || s.t[i-1] == '\n' || s.t[i-1] == '\r' || strings.HasSuffix(s.t[:i], `\n`) || strings.HasSuffix(s.t[:i], "export")
+	i = s.trimBack(i, " \t-+>")
+	return i == 0 || s.t[i-1] == '\n' || s.t[i-1] == '\r' || s.behindColour(i) ||
+		strings.HasSuffix(s.t[:i], `\n`) || strings.HasSuffix(s.t[:i], "export")
+}
+
+// behindColour tells whether a terminal sequence ends before i.
+func (s *scan) behindColour(i int) bool {
+	k := strings.LastIndexByte(s.t[max(0, i-12):i], 0x1b)
+	return k >= 0 && colourEnd(s.t, max(0, i-12)+k+1, 0) == i
 }
 
 // maxValue is the length in bytes up to which a quoted value is looked for its end.
@@ -186,10 +202,14 @@ func (s *scan) trimSlashes(i, from int) int {
 func (s *scan) bareEnd(i int, whole bool) int {
 	for ; i < len(s.t); i++ {
 		switch c := s.t[i]; c {
-		case ' ', '\t', '\r', '\n', '"', '\'', '`', 0:
+		case ' ', '\t', '\r', '\n', '"', '\'', '`', 0, 0x1b:
 			return i
-		case ',', ';', '&', '|', ')', '}', '<', '>':
+		case ',', '|', ')', '}', '<', '>':
 			if !whole {
+				return i
+			}
+		case ';', '&':
+			if !whole || s.pair(i+1) {
 				return i
 			}
 		case '\\':
@@ -199,6 +219,15 @@ func (s *scan) bareEnd(i int, whole bool) int {
 		}
 	}
 	return i
+}
+
+// pair tells whether name= follows at i: the next pair of a query or a connection string.
+func (s *scan) pair(i int) bool {
+	end := i
+	for end < len(s.t) && end < i+40 && (s.class[s.t[end]]&(alnum|under|dash|dot) != 0 || s.t[end] == ' ') {
+		end++
+	}
+	return end > i && end < len(s.t) && s.t[end] == '='
 }
 
 // judge redacts a value if it is a secret, and gives the end of what it redacted, else zero.

@@ -87,7 +87,16 @@ func (s *scan) url(i int) int {
 	}
 	info := s.t[from:host]
 	at := strings.LastIndexByte(info, '@')
-	if at < 0 { // a password with a slash in it that nobody escaped
+	if at >= 0 && host < stop && s.t[host] == '/' { // root:p@ss/word@host: nobody escaped the password
+		path := s.t[host:stop]
+		if q := strings.IndexAny(path, "?#"); q >= 0 {
+			path = path[:q]
+		}
+		if more := strings.LastIndexByte(path, '@'); more > 0 && path[more-1] != '/' {
+			info, at = s.t[from:stop], host+more-from
+		}
+	}
+	if at < 0 { // root:pass/word@host
 		info = s.t[from:stop]
 		at = strings.LastIndexByte(info, '@')
 		colon := strings.IndexByte(info, ':')

@@ -42,10 +42,11 @@ func (s Scrubber) JSON(raw []byte) []byte {
 	var out []byte
 	done := 0
 	key, before := "", "" // the key of the member that is being read; the string read last
+	name := ""            // the last member called name or key, which may tell what one called value is
 	for i := 0; i < len(raw); {
 		if raw[i] != '"' {
 			if c := raw[i]; c == '{' || c == '[' || c == '}' || c == ']' {
-				key, before = "", ""
+				key, before, name = "", "", ""
 			} else if c == ',' {
 				key = ""
 			}
@@ -58,10 +59,16 @@ func (s Scrubber) JSON(raw []byte) []byte {
 		}
 		was := rawjson.Unquote(raw[i:end])
 		now := s.Text(was)
-		k := rawjson.Space(raw, end)
-		isKey := k < len(raw) && raw[k] == ':'
+		colon := rawjson.Space(raw, end)
+		isKey := colon < len(raw) && raw[colon] == ':'
 		if s.Secrets && !isKey {
-			now = member(key, before, now)
+			k := key
+			if isWord(key, "value") {
+				k = name
+			} else if isWord(key, "name", "key") {
+				name = was
+			}
+			now = member(k, before, now)
 		}
 		if now != was {
 			out = append(out, raw[done:i]...)

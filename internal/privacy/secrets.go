@@ -25,11 +25,14 @@ const (
 
 // tables are what the scan looks bytes up in. They are made on first use, in about a microsecond.
 type tables struct {
-	class  [256]uint8
-	tokens [256][]token // by the first byte of their prefix
+	class [256]uint8
+	first [256]uint8             // by the first byte of its prefix, the number of the first token, from 1; 0 means none
+	next  [len(tokenTable)]uint8 // the number of the next token with the same first byte
 }
 
-var lookup = sync.OnceValue(func() *tables {
+var lookup = sync.OnceValue(makeTables)
+
+func makeTables() *tables {
 	t := &tables{}
 	for c := range t.class {
 		switch b := byte(c); {
@@ -47,11 +50,12 @@ var lookup = sync.OnceValue(func() *tables {
 	}
 	t.class['_'], t.class['-'], t.class['.'] = under, dash, dot
 	t.class['+'], t.class['/'], t.class['='] = sym64, sym64, sym64
-	for _, k := range tokenTable() {
-		t.tokens[k.prefix[0]] = append(t.tokens[k.prefix[0]], k)
+	for i := len(tokenTable) - 1; i >= 0; i-- {
+		c := tokenTable[i].prefix[0]
+		t.next[i], t.first[c] = t.first[c], uint8(i+1)
 	}
 	return t
-})
+}
 
 // scan walks a text once and collects what is to be cut out of it.
 type scan struct {
@@ -72,7 +76,11 @@ func withoutSecrets(t string) string {
 				i = end
 				continue
 			}
+			from := i
 			for i++; i < len(t) && s.class[t[i]]&alnum != 0; i++ {
+			}
+			if n := i - from; n < 11 && i < len(t) && t[i] == ' ' {
+				i = max(i, s.prose(from, i))
 			}
 			continue
 		}
@@ -96,7 +104,9 @@ func (s *scan) mark(i int) int {
 	case '-':
 		if end = s.keyBlock(i); end == 0 {
 			if end = s.flag(i); end == 0 {
-				end = s.dashed(i)
+				if end = s.shortFlag(i); end == 0 {
+					end = s.dashed(i)
+				}
 			}
 		}
 	case '~':
@@ -108,7 +118,7 @@ func (s *scan) mark(i int) int {
 			return i + 3 // the word begins behind the encoded byte
 		}
 	case 0x1b:
-		return max(i+1, colourEnd(s.t, i+1))
+		return max(i+1, colourEnd(s.t, i+1, 0))
 	}
 	return max(i+1, end)
 }
@@ -164,8 +174,8 @@ func (s *scan) back(i int, alphabet uint8, limit int) int {
 
 // token redacts the token with a known prefix that begins at i and gives its end; zero when there is none.
 func (s *scan) token(i int) int {
-	for k := range s.tokens[s.t[i]] {
-		rule := &s.tokens[s.t[i]][k]
+	for k := s.first[s.t[i]]; k > 0; k = s.next[k-1] {
+		rule := &tokenTable[k-1]
 		if !strings.HasPrefix(s.t[i:], rule.prefix) {
 			continue
 		}
@@ -178,7 +188,7 @@ func (s *scan) token(i int) int {
 			continue
 		}
 		from := i
-		if rule.ok != nil && !rule.ok(s.t[i:end]) {
+		if rule.ok != nil && !rule.ok(s.t[i:end]) || rule.name == twilioAccount && !s.namesTwilio() {
 			continue
 		}
 		if rule.keep {
@@ -191,6 +201,11 @@ func (s *scan) token(i int) int {
 		return end
 	}
 	return 0
+}
+
+// namesTwilio tells whether the text is about Twilio, without which its account numbers look like anybody's.
+func (s *scan) namesTwilio() bool {
+	return strings.Contains(s.t, "twilio") || strings.Contains(s.t, "Twilio") || strings.Contains(s.t, "TWILIO")
 }
 
 // awsPair redacts the secret key that is written beside an AWS key id, within 80 bytes behind it.

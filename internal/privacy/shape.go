@@ -8,9 +8,9 @@ func kindOf(name string) kind {
 		return plain
 	}
 	name = baseName(name)
-	var buf [64]byte
+	var buf [32]byte // longer than any of the words below, and short enough for a string without allocation
 	flat := buf[:0]
-	for i := max(0, len(name)-64); i < len(name); i++ {
+	for i := max(0, len(name)-len(buf)); i < len(name); i++ {
 		if c := name[i]; c >= 'A' && c <= 'Z' {
 			flat = append(flat, c+'a'-'A')
 		} else if c != '_' && c != '-' && c != '.' {
@@ -59,12 +59,11 @@ func baseName(name string) string {
 		if k < 1 {
 			return name
 		}
-		switch strings.ToLower(name[k+1:]) {
-		case "prod", "production", "dev", "development", "test", "testing", "staging", "stage", "live", "old", "new", "plain", "plaintext", "value", "raw", "b64", "base64", "backup", "primary", "secondary":
-			name = name[:k]
-		default:
+		if !isWord(name[k+1:], "prod", "production", "dev", "development", "test", "testing", "staging", "stage", "live", "old", "new",
+			"plain", "plaintext", "value", "raw", "b64", "base64", "backup", "primary", "secondary") {
 			return name
 		}
+		name = name[:k]
 	}
 	return name
 }
@@ -126,7 +125,7 @@ func secretValue(v string, k kind, f form) bool {
 		case dig > 0:
 			return len(v) >= 20 && isPort(v)
 		}
-		return len(v) >= 16 && up > 2 && low > 2 && changes(v) > len(v)/3
+		return scrambled(v)
 	}
 	switch {
 	case dig > 0 && letters > 0:
@@ -138,7 +137,7 @@ func secretValue(v string, k kind, f form) bool {
 	case low == len(v):
 		return f == quoted && len(v) >= 8 || f == direct && len(v) >= 6
 	}
-	return len(v) >= 8 && up > 1 && low > 1 && changes(v) > len(v)/3
+	return scrambled(v)
 }
 
 // variable tells what only stands for a value: $NAME, ${…}, {{…}}, %s, <…>, ***, and what was redacted before.
@@ -217,10 +216,10 @@ func isCode(v string, f form) bool {
 		return true
 	}
 	if f == direct {
-		return dig == 0 && up > 0 && low > 0 && isChain(v)
+		return dig == 0 && up > 0 && low > 0 && isChain(v) && !scrambled(v)
 	}
 	if isChain(v) && strings.Contains(v, ".") {
-		return true
+		return len(v) < 20 || !mixed(v[strings.LastIndexByte(v, '.')+1:])
 	}
 	low4 := strings.ToLower(v)
 	if isChain(v) && len(v) < 32 {
@@ -264,23 +263,19 @@ func wordy(v string) bool {
 	return words > 0
 }
 
-// changes counts how often small letters, capitals and other characters alternate.
-func changes(v string) int {
-	n := 0
-	for i := 1; i < len(v); i++ {
-		if classOf(v[i]) != classOf(v[i-1]) {
-			n++
+// scrambled tells letters that no words were made of: in camelCase, one or two small letters seldom stand between
+// capitals.
+func scrambled(v string) bool {
+	short, run := 0, 0
+	for i := 0; i <= len(v); i++ {
+		if i < len(v) && v[i] >= 'a' && v[i] <= 'z' {
+			run++
+			continue
 		}
+		if run == 1 || run == 2 {
+			short++
+		}
+		run = 0
 	}
-	return n
-}
-
-func classOf(c byte) int {
-	switch {
-	case c >= 'a' && c <= 'z':
-		return 1
-	case c >= 'A' && c <= 'Z':
-		return 2
-	}
-	return 0
+	return len(v) >= 12 && short >= 3
 }

@@ -184,7 +184,7 @@ func visible(t string, i int) (rune, int) {
 		case n == 0:
 			return 0, 0
 		case r == 0x1b:
-			i = colourEnd(t, i)
+			i = colourEnd(t, i, layers)
 		case r < utf8.RuneSelf:
 			if r >= ' ' && r != 0x7f || unicode.IsSpace(r) {
 				return r, i - from
@@ -197,18 +197,21 @@ func visible(t string, i int) (rune, int) {
 }
 
 // colourEnd is the index behind a terminal sequence whose escape character ends before t[i:].
-func colourEnd(t string, i int) int {
-	if i >= len(t) || t[i] != '[' {
+func colourEnd(t string, i, layer int) int {
+	r, n := char(t, i, layer)
+	if fold(r) != '[' {
 		return i
 	}
-	k := i + 1
-	for k < len(t) && (t[k] >= '0' && t[k] <= '9' || t[k] == ';') {
-		k++
+	for k := i + n; ; k += n {
+		r, n = char(t, k, layer)
+		switch r = fold(r); {
+		case n > 0 && (r >= '0' && r <= '9' || r == ';'):
+		case r|0x20 >= 'a' && r|0x20 <= 'z':
+			return k + n
+		default:
+			return i
+		}
 	}
-	if k < len(t) && (t[k]|0x20) >= 'a' && (t[k]|0x20) <= 'z' {
-		return k + 1
-	}
-	return i
 }
 
 // fold is the ASCII character that a full-width or small form stands for; other characters stay.
