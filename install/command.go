@@ -191,7 +191,7 @@ func splitWindows(s string) (words []string, ok bool) {
 	if in {
 		words = append(words, w.String())
 	}
-	return words, !quoted && len(words) > 0
+	return words, !quoted && len(words) > 0 && !strings.HasPrefix(words[0], "'")
 }
 
 // quote writes a program's path so that the shell of the system runs it. A path that needs no quotes gets none.

@@ -16,6 +16,7 @@ type style struct {
 	unit    string // one level of indentation
 	colon   string // ":" or ": "
 	comma   string // "," or ", " between values on one line
+	pad     string // "" or " " inside the braces of an object on one line
 }
 
 // A layout places one value: on one line, or over several of which the first is already indented by indent.
@@ -53,6 +54,7 @@ func styleOf(d *document) style {
 	if gap, ok := inlineGap(&d.root); ok {
 		s.comma = "," + gap
 	}
+	s.pad = inlinePad(d)
 	if own, ok := d.lineIndent(root.Members[0].Name.StartOffset); ok {
 		outer, _ := d.lineIndent(d.root.StartOffset)
 		if unit, ok := strings.CutPrefix(own, outer); ok {
@@ -81,6 +83,19 @@ func inlineGap(root *hujson.Value) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// inlinePad is the blank that the first object on one line has behind its brace.
+func inlinePad(d *document) string {
+	for v := range d.root.All() {
+		if o, ok := v.Value.(*hujson.Object); ok && len(o.Members) > 0 && bytes.IndexByte(d.text[v.StartOffset:v.EndOffset], '\n') < 0 {
+			if string(o.Members[0].Name.BeforeExtra) == " " {
+				return " "
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // lineIndent is the white space that begins the line of offset; ok tells that nothing else stands before offset.
@@ -149,6 +164,11 @@ func (s style) write(b *strings.Builder, v any, l layout) {
 
 func (s style) group(b *strings.Builder, open, end byte, n int, l layout, child func(i int, l layout)) {
 	b.WriteByte(open)
+	pad := ""
+	if open == '{' && l.inline && n > 0 {
+		pad = s.pad
+	}
+	b.WriteString(pad)
 	inner := layout{inline: l.inline, indent: l.indent + s.unit}
 	for i := range n {
 		switch {
@@ -165,6 +185,7 @@ func (s style) group(b *strings.Builder, open, end byte, n int, l layout, child 
 	if n > 0 && !l.inline {
 		b.WriteString(s.newline + l.indent)
 	}
+	b.WriteString(pad)
 	b.WriteByte(end)
 }
 

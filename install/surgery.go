@@ -62,6 +62,9 @@ func (d *document) addFirst(c children, l layout, text string) error {
 		return d.change(splice{pos, pos, text})
 	}
 	text = d.look.newline + l.indent + text
+	if blanks := d.text[c.open:c.close]; len(bytes.Trim(blanks, " \t")) == 0 {
+		return d.change(splice{c.open, c.close, text + d.look.newline + strings.TrimSuffix(l.indent, d.look.unit)})
+	}
 	if bytes.IndexByte(d.text[pos:c.close], '\n') < 0 {
 		text += d.look.newline + strings.TrimSuffix(l.indent, d.look.unit)
 	}
