@@ -42,13 +42,13 @@ func (s *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
 	return out, rows.Err()
 }
 
-// Pending are a session's events that are not distilled yet, oldest first.
-func (s *Store) Pending(ctx context.Context, namespace, sessionID string) ([]event.Event, error) {
+// Pending are the oldest events of a session that are not distilled yet, at most limit of them, oldest first.
+func (s *Store) Pending(ctx context.Context, namespace, sessionID string, limit int) ([]event.Event, error) {
 	ns, ok := s.spaces.id(namespace)
 	if !ok {
 		return nil, nil
 	}
-	return s.events(ctx, "WHERE ns = ? AND session_id = ? AND pending = 1 ORDER BY event_id", ns, sessionID)
+	return s.events(ctx, "WHERE ns = ? AND session_id = ? AND pending = 1 ORDER BY event_id LIMIT ?", ns, sessionID, limit)
 }
 
 // PendingCount is how many events wait to be distilled.

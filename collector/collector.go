@@ -1,0 +1,169 @@
+// Package collector is the daemon: it listens on a private socket, takes events in, keeps them and the memory records made
+// of them, answers recall, drains the outbox, and leaves when it is idle. There is one per user: whoever holds the lock
+// in the state directory, and only it, listens and writes.
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"kiro-learn/collector/extract"
+	"kiro-learn/collector/recall"
+	"kiro-learn/collector/store"
+	"kiro-learn/internal/config"
+	"kiro-learn/internal/event"
+	"kiro-learn/internal/eventid"
+	"kiro-learn/internal/logfile"
+	"kiro-learn/internal/privacy"
+	"kiro-learn/outbox"
+)
+
+// maxRequest is the largest request body in bytes; a larger one gets 413.
+const maxRequest = 2 << 20
+
+// ErrRunning means that another collector of this user answers, so there is nothing to do.
+var ErrRunning = errors.New("a collector is running already")
+
+// Options of a collector.
+type Options struct {
+	Dirs    config.Dirs
+	Config  config.Config
+	Version string
+	Log     *logfile.Log
+	Now     func() time.Time // nil: time.Now
+}
+
+// Collector is a running collector.
+type Collector struct {
+	o       Options
+	store   *store.Store
+	recall  *recall.Engine
+	worker  *extract.Worker
+	queue   *outbox.Queue
+	ids     *eventid.Source
+	scrub   privacy.Scrubber
+	feed    feed
+	nudge   chan struct{}
+	stop    chan struct{}
+	stopped sync.Once
+	started time.Time
+	last    atomic.Int64 // when the last request ended, in Unix nanoseconds
+	running atomic.Int64 // requests under way
+}
+
+// Run is a collector's whole life: it returns when ctx ends, when the collector has been idle for long enough, or when a
+// newer version asked it to leave. It gives ErrRunning where another one is alive.
+func Run(ctx context.Context, o Options) (err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	unlock, err := takeOver(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c := &Collector{o: o, nudge: make(chan struct{}, 1), stop: make(chan struct{}), started: o.Now(),
+		queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
+		ids:   eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}}
+	if c.store, err = store.Open(o.Dirs.Database(), store.Options{Index: recall.Index{}, Now: o.Now, Changed: c.changed}); err != nil {
+		if errors.Is(err, store.ErrNewer) {
+			return fmt.Errorf("%w; install that version again, or move %s away", err, o.Dirs.Database())
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, c.store.Close()) }()
+	c.recall = recall.New(c.store)
+	c.worker = extract.NewWorker(extract.Options{Store: c.store, Distil: c.distil, Idle: time.Duration(o.Config.Extract.Idle),
+		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) }})
+	listener, err := listen(ctx, o.Dirs)
+	if err != nil {
+		return err
+	}
+	return c.serve(ctx, listener)
+}
+
+// serve answers requests and drains the outbox until it is time to leave.
+func (c *Collector) serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.last.Store(c.o.Now().UnixNano())
+	server := &http.Server{Handler: c.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	var busy sync.WaitGroup
+	busy.Go(func() { c.drainLoop(ctx) })
+	busy.Go(func() { c.worker.Run(ctx) })
+	busy.Go(func() { c.housekeep(ctx) })
+	c.o.Log.Info("collector started", nil, logfile.Str("version", c.o.Version), logfile.Int("pid", int64(os.Getpid())))
+	var err error
+	select {
+	case <-ctx.Done():
+	case <-c.stop:
+	case <-c.idle(ctx):
+	case err = <-failed:
+	}
+	graceful, done := context.WithTimeout(context.Background(), 3*time.Second)
+	defer done()
+	c.feed.close()
+	_ = server.Shutdown(graceful) // requests that do not end in time are cut off; their senders keep the events
+	_ = server.Close()
+	cancel()
+	busy.Wait()
+	c.o.Log.Info("collector stopped", err)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Stop makes Run return soon.
+func (c *Collector) Stop() { c.stopped.Do(func() { close(c.stop) }) }
+
+// idle is closed when no request has come for the configured time and nothing is under way.
+func (c *Collector) idle(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{})
+	limit := time.Duration(c.o.Config.Collector.IdleExit)
+	go func() {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			}
+			quiet := c.o.Now().Sub(time.Unix(0, c.last.Load()))
+			if c.running.Load() == 0 && quiet >= limit {
+				close(out)
+				return
+			}
+			timer.Reset(max(limit-quiet, time.Second))
+		}
+	}()
+	return out
+}
+
+// changed hears of every commit.
+func (c *Collector) changed(ch store.Change) {
+	if len(ch.Events) > 0 {
+		c.worker.Wake()
+	}
+	c.feed.publish(ch)
+}
+
+// distil is the engine of the settings.
+func (c *Collector) distil(_ context.Context, turns []extract.Turn) ([]event.Record, error) {
+	records := extract.Rules(turns, func() string { return "mr_" + c.ids.Next(50*time.Millisecond) })
+	for i := range records {
+		c.scrubRecord(&records[i])
+	}
+	return records, nil
+}

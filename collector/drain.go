@@ -1,0 +1,121 @@
+package collector
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"kiro-learn/internal/event"
+	"kiro-learn/internal/logfile"
+	"kiro-learn/outbox"
+)
+
+const (
+	drainEvents = 256     // events of a batch
+	drainBytes  = 8 << 20 // bytes of a batch
+	// drainPause is how long at most an event can lie in the outbox when a hook's nudge was lost.
+	drainPause = 5 * time.Second
+)
+
+// drainLoop drains the outbox at the start, after every nudge, and now and then.
+func (c *Collector) drainLoop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.nudge:
+		case <-timer.C:
+		}
+		if _, err := c.drain(ctx); err != nil && ctx.Err() == nil {
+			c.o.Log.Warn("the outbox could not be drained", err)
+		}
+		timer.Reset(drainPause)
+	}
+}
+
+// wakeDrain asks for a drain soon. It never blocks.
+func (c *Collector) wakeDrain() {
+	select {
+	case c.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// drain stores what the outbox holds. An event that can never be stored is set aside with the reason, and the rest flows.
+func (c *Collector) drain(ctx context.Context) (int, error) {
+	n, err := c.queue.Drain(ctx, drainEvents, drainBytes, func(batch []outbox.Record) ([]outbox.Verdict, error) {
+		return c.deliver(ctx, batch)
+	})
+	if errors.Is(err, outbox.ErrBusy) || errors.Is(err, outbox.ErrLocked) {
+		err = nil // somebody else is at it, or a hook is at this moment appending; the next round sees
+	}
+	return n, err
+}
+
+func (c *Collector) deliver(ctx context.Context, batch []outbox.Record) ([]outbox.Verdict, error) {
+	verdicts := make([]outbox.Verdict, len(batch))
+	events := make([]event.Event, 0, len(batch))
+	var at []int
+	for i, r := range batch {
+		e, err := c.decode(r.Data)
+		if err != nil {
+			verdicts[i] = outbox.Reject(err.Error())
+			c.o.Log.Warn("an event of the outbox was set aside", nil, logfile.Str("hint", "kiro-learn outbox quarantine"))
+			continue
+		}
+		events, at = append(events, e), append(at, i)
+	}
+	if len(events) > 0 {
+		if _, err := c.store.AddEvents(ctx, events); err != nil {
+			return verdicts[:0], err // all of them stay
+		}
+	}
+	for _, i := range at {
+		verdicts[i] = outbox.Done()
+	}
+	return verdicts, nil
+}
+
+// decode reads an event of the wire and scrubs it. The error names fields, never their values.
+func (c *Collector) decode(b []byte) (event.Event, error) {
+	var e event.Event
+	if err := json.Unmarshal(b, &e); err != nil {
+		return e, errors.New("the event is not a JSON object of the wire contract")
+	}
+	if p := e.Problems(); len(p) > 0 {
+		return e, &invalid{p}
+	}
+	if scrubbed := c.scrub.JSON(e.Body); len(scrubbed) != len(e.Body) || &scrubbed[0] != &e.Body[0] {
+		e.Body = scrubbed
+		if e.ContentHash != "" {
+			e.ContentHash = event.Hash(scrubbed)
+		}
+	}
+	return e, nil
+}
+
+// invalid is what an event or a record breaks of the wire contract.
+type invalid struct{ problems []event.Problem }
+
+func (e *invalid) Error() string {
+	p := e.problems[0]
+	if n := len(e.problems) - 1; n > 0 {
+		return fmt.Sprintf("%s %s (and %d more)", p.Field, p.Problem, n)
+	}
+	return p.Field + " " + p.Problem
+}
+
+// scrubRecord takes private text and secrets out of a record and makes it keep its limits.
+func (c *Collector) scrubRecord(r *event.Record) {
+	r.Title, r.Summary = c.scrub.Text(r.Title), c.scrub.Text(r.Summary)
+	for _, list := range [][]string{r.Facts, r.Concepts, r.FilesTouched} {
+		for i := range list {
+			list[i] = c.scrub.Text(list[i])
+		}
+	}
+	r.Fit()
+}

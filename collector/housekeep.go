@@ -1,0 +1,34 @@
+package collector
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kiro-learn/internal/project"
+	"kiro-learn/internal/session"
+)
+
+const (
+	houseEvery = 6 * time.Hour
+	sessionAge = 60 * 24 * time.Hour // after which what hooks remember of a session goes
+	projectMax = 4096                // remembered directories
+)
+
+// housekeep bounds the small files that hooks leave in the state directory.
+func (c *Collector) housekeep(ctx context.Context) {
+	timer := time.NewTimer(time.Minute) // not while hooks wait for us to come up
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		session.Store{Dir: c.o.Dirs.Sessions()}.Prune(c.o.Now().Add(-sessionAge))
+		home, _ := os.UserHomeDir()
+		project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(c.o.Dirs.State, "projects")}.Prune(projectMax)
+		timer.Reset(houseEvery)
+	}
+}

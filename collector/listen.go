@@ -1,0 +1,161 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/internal/atomicfile"
+	"kiro-learn/internal/config"
+)
+
+// lockWait is how long a new collector waits for one that is on its way out.
+const lockWait = 10 * time.Second
+
+// takeOver takes the lock that makes this the user's only collector. Another one that is alive keeps it, unless it is an
+// older version, which is asked to hand over.
+func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
+	if err := os.MkdirAll(o.Dirs.State, 0o700); err != nil {
+		return nil, fmt.Errorf("make the state directory: %w", err)
+	}
+	lock := flock.New(filepath.Join(o.Dirs.State, "collector.lock"), flock.SetPermissions(0o600))
+	cl, err := client.New(o.Dirs, config.Collector{})
+	if err != nil {
+		return nil, err
+	}
+	asked := false
+	for deadline := time.Now().Add(lockWait); ; {
+		ok, err := lock.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+		}
+		if ok {
+			return func() { _ = lock.Unlock() }, nil
+		}
+		ask, cancel := context.WithTimeout(ctx, time.Second)
+		h, err := cl.Health(ask)
+		switch {
+		case err == nil && !older(h.Version, o.Version):
+			cancel()
+			return nil, ErrRunning
+		case err == nil && !asked:
+			asked = true
+			_ = cl.Call(ask, "POST", "/v1/shutdown", nil, nil)
+		}
+		cancel()
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return nil, fmt.Errorf("another collector holds %s and does not answer; stop it with: kiro-learn collector stop", lock.Path())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// older tells whether version a is certainly older than b. Versions that do not read as numbers have no order.
+func older(a, b string) bool {
+	x, okA := numbers(a)
+	y, okB := numbers(b)
+	if !okA || !okB {
+		return false
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			return x[i] < y[i]
+		}
+	}
+	return false
+}
+
+func numbers(v string) (n [3]int, ok bool) {
+	v, _, _ = strings.Cut(strings.TrimPrefix(v, "v"), "+")
+	v, pre, _ := strings.Cut(v, "-")
+	parts := strings.Split(v, ".")
+	if len(parts) != 3 || pre != "" {
+		return n, false
+	}
+	for i, p := range parts {
+		d, err := strconv.Atoi(p)
+		if err != nil {
+			return n, false
+		}
+		n[i] = d
+	}
+	return n, true
+}
+
+// listen opens the private socket and records its address. The lock is ours, so no collector of this state directory is
+// there: a socket that nobody answers on is a leftover and is replaced; anything else in the way is left alone, and a
+// name beside it is taken.
+func listen(ctx context.Context, d config.Dirs) (net.Listener, error) {
+	path := client.ListenAddress(d)
+	if err := privateDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if !free(ctx, path) {
+		path = strings.TrimSuffix(path, ".sock") + "-" + strconv.Itoa(os.Getpid()) + ".sock"
+		if !free(ctx, path) {
+			return nil, fmt.Errorf("listen: %s is in use; remove it and start again", path)
+		}
+	}
+	l, err := listenPrivately(path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		_ = l.Close()
+		return nil, fmt.Errorf("make %s private: %w", path, err)
+	}
+	if err := atomicfile.Write(d.AddressFile(), []byte(path+"\n"), 0o600); err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("record the collector's address: %w", err)
+	}
+	return l, nil
+}
+
+// privateDir makes a directory for this user alone. One that is there already must be this user's.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the socket's directory: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the socket's directory: %w", err)
+	}
+	if !info.IsDir() || !ours(info) {
+		return fmt.Errorf("%s belongs to somebody else; set KIRO_LEARN_HOME to a directory of your own", dir)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return fmt.Errorf("make %s private: %w", dir, err)
+	}
+	return nil
+}
+
+// free makes sure that path can be listened on, removing a dead socket.
+func free(ctx context.Context, path string) bool {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil || !deadSocket(info) {
+		return false
+	}
+	dial, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var d net.Dialer
+	if conn, err := d.DialContext(dial, "unix", path); err == nil || dial.Err() != nil {
+		if conn != nil {
+			_ = conn.Close()
+		}
+		return false
+	}
+	return os.Remove(path) == nil
+}

@@ -1,0 +1,214 @@
+package collector
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"kiro-learn/collector/recall"
+	"kiro-learn/collector/store"
+	"kiro-learn/internal/event"
+)
+
+// postMemory stores a record that a client has made: the MCP server, an import, another program.
+func (c *Collector) postMemory(w http.ResponseWriter, r *http.Request) {
+	b, ok := readBody(w, r, "application/json")
+	if !ok {
+		return
+	}
+	var rec event.Record
+	if err := json.Unmarshal(b, &rec); err != nil {
+		fail(w, http.StatusBadRequest, "the record is not a JSON object of the wire contract", []event.Problem{})
+		return
+	}
+	if p := rec.Problems(); len(p) > 0 {
+		refuse(w, &invalid{p})
+		return
+	}
+	c.scrubRecord(&rec)
+	stored, err := c.store.SaveRecord(r.Context(), rec)
+	if err != nil {
+		c.internal(w, "store the record", err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"record_id": rec.RecordID, "stored": stored})
+}
+
+// filter reads type and since of a query, or answers 400 and gives false.
+func filter(w http.ResponseWriter, q url.Values) (f store.Filter, ok bool) {
+	for _, t := range q["type"] {
+		if t == "" {
+			continue
+		}
+		if !event.IsObservationType(t) {
+			fail(w, http.StatusBadRequest, fmt.Sprintf("type must be one of: %v", event.ObservationTypes()), nil)
+			return f, false
+		}
+		f.Types = append(f.Types, t)
+	}
+	if s := q.Get("since"); s != "" {
+		t, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			fail(w, http.StatusBadRequest, "since must be a time such as 2026-01-31T12:00:00Z", nil)
+			return f, false
+		}
+		f.Since = t
+	}
+	return f, true
+}
+
+func (c *Collector) getMemories(w http.ResponseWriter, r *http.Request) {
+	limit, ok := number(w, r, "limit", 50, 1, 500)
+	if !ok {
+		return
+	}
+	offset, ok := number(w, r, "offset", 0, 0, 1<<30)
+	if !ok {
+		return
+	}
+	f, ok := filter(w, r.URL.Query())
+	if !ok {
+		return
+	}
+	found, total, err := c.store.ListRecords(r.Context(), r.URL.Query().Get("namespace"), f, limit, offset)
+	if err != nil {
+		c.internal(w, "read the records", err)
+		return
+	}
+	items := make([]event.Record, len(found))
+	for i := range found {
+		items[i] = found[i].Record
+	}
+	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
+}
+
+func (c *Collector) getMemory(w http.ResponseWriter, r *http.Request) {
+	rec, ok, err := c.store.Record(r.Context(), r.PathValue("id"))
+	if err != nil {
+		c.internal(w, "read the record", err)
+		return
+	}
+	if !ok {
+		reply(w, http.StatusNotFound, map[string]string{"error": "there is no record with this id", "code": "record_not_found"})
+		return
+	}
+	reply(w, http.StatusOK, rec.Record)
+}
+
+// searchMemories answers the records that match, best first. Without a namespace all are searched, each by itself.
+func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	limit, ok := number(w, r, "limit", 10, 1, 100)
+	if !ok {
+		return
+	}
+	f, ok := filter(w, q)
+	if !ok {
+		return
+	}
+	if q.Get("query") == "" {
+		fail(w, http.StatusBadRequest, "query must not be empty", nil)
+		return
+	}
+	spaces := []string{q.Get("namespace")}
+	if spaces[0] == "" {
+		spaces = c.store.Namespaces()
+	}
+	var found []recall.Result
+	for _, ns := range spaces {
+		got, err := c.recall.Search(r.Context(), recall.Query{Namespace: ns, Text: q.Get("query"), Types: f.Types, Since: f.Since, Limit: limit})
+		if err != nil {
+			c.internal(w, "search", err)
+			return
+		}
+		found = append(found, got...)
+	}
+	if len(spaces) > 1 {
+		slices.SortStableFunc(found, func(a, b recall.Result) int {
+			switch {
+			case a.Score > b.Score:
+				return -1
+			case a.Score < b.Score:
+				return 1
+			}
+			return 0
+		})
+	}
+	out := make([]event.Record, 0, limit)
+	for i := range found[:min(len(found), limit)] {
+		out = append(out, found[i].Record)
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// getDigest answers what an agent that starts is shown: where the project's latest other session stood.
+func (c *Collector) getDigest(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	ns, own := q.Get("namespace"), q.Get("session_id")
+	found, _, err := c.store.ListRecords(r.Context(), ns, store.Filter{Types: []string{event.TypeSessionSummary}}, 20, 0)
+	if err != nil || ns == "" {
+		if err != nil {
+			c.o.Log.Warn("the session digest failed", err)
+		}
+		reply(w, http.StatusOK, map[string]string{"context": ""})
+		return
+	}
+	text := ""
+	for _, rec := range found {
+		if rec.SessionID != "" && rec.SessionID == own {
+			continue
+		}
+		if text = c.scrub.Text(recall.Digest(rec, nil, maxDigest)); text == "" {
+			continue
+		}
+		if err := c.store.MarkShown(r.Context(), ns, own, []store.Stored{rec}); err != nil {
+			c.o.Log.Warn("what was shown could not be noted", err)
+		}
+		break
+	}
+	reply(w, http.StatusOK, map[string]string{"context": text})
+}
+
+// maxDigest is the most bytes that a session digest may have.
+const maxDigest = 2048
+
+func (c *Collector) getSessions(w http.ResponseWriter, r *http.Request) {
+	limit, ok := number(w, r, "limit", 50, 1, 500)
+	if !ok {
+		return
+	}
+	offset, ok := number(w, r, "offset", 0, 0, 1<<30)
+	if !ok {
+		return
+	}
+	items, total, err := c.store.Sessions(r.Context(), r.URL.Query().Get("namespace"), limit, offset)
+	if err != nil {
+		c.internal(w, "read the sessions", err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
+}
+
+func (c *Collector) getStats(w http.ResponseWriter, r *http.Request) {
+	projects, err := c.store.Stats(r.Context(), r.URL.Query().Get("namespace"))
+	if err != nil {
+		c.internal(w, "count", err)
+		return
+	}
+	last, err := c.store.LastEvents(r.Context())
+	if err != nil {
+		c.internal(w, "count", err)
+		return
+	}
+	sum := map[string]int{}
+	for _, p := range projects {
+		sum["events"] += p.Events
+		sum["records"] += p.Records
+		sum["sessions"] += p.Sessions
+		sum["pending_extraction"] += p.Pending
+	}
+	reply(w, http.StatusOK, map[string]any{"total": sum, "projects": projects, "last_event": last})
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"kiro-learn/collector"
+	"kiro-learn/collector/client"
+	"kiro-learn/hooks"
+	"kiro-learn/internal/config"
+)
+
+type collectorCmd struct {
+	Run    collectorRun    `cmd:"" help:"Be the collector, in the foreground, until told to stop or idle."`
+	Start  collectorStart  `cmd:"" help:"Start one in the background and wait until it answers."`
+	Stop   collectorStop   `cmd:"" help:"Ask it to finish and leave."`
+	Status collectorStatus `cmd:"" help:"Say whether one answers."`
+}
+
+type collectorRun struct{}
+
+// Run is the collector. One that is running already is no failure: that is what the caller wanted.
+func (collectorRun) Run(a *app) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := hooks.Log(a.dirs.State, "collector")
+	_, warnings := config.Load(a.dirs)
+	for _, w := range warnings {
+		log.Warn(w, nil)
+	}
+	err := collector.Run(ctx, collector.Options{Dirs: a.dirs, Config: a.config, Version: a.version, Log: log})
+	if errors.Is(err, collector.ErrRunning) {
+		return nil
+	}
+	if err != nil {
+		log.Error("the collector ended", err)
+	}
+	return err
+}
+
+type collectorStart struct {
+	Timeout time.Duration `default:"10s" help:"How long to wait for its first answer."`
+}
+
+// Run starts a collector unless one answers.
+func (c collectorStart) Run(a *app) error {
+	cl, err := client.New(a.dirs, a.config.Collector)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.Timeout)
+	defer cancel()
+	h, err := startCollector(ctx, cl, a)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "collector %s is running (pid %d)\n", h.Version, h.PID)
+	return err
+}
+
+// startCollector makes sure that a collector answers. Where one was started a moment ago and has left again, as after a
+// stop, it is started anew as soon as that is allowed.
+func startCollector(ctx context.Context, cl *client.Client, a *app) (client.Health, error) {
+	for {
+		try, cancel := context.WithTimeout(ctx, 2500*time.Millisecond)
+		h, err := cl.StartAndWait(try, a.program)
+		cancel()
+		if err == nil || cl.Remote() || ctx.Err() != nil {
+			return h, err
+		}
+	}
+}
+
+type collectorStop struct {
+	Timeout time.Duration `default:"15s" help:"How long to wait until it has left."`
+}
+
+// Run stops the collector that answers. Only a process that answered as our collector is ever asked; none is signalled.
+func (c collectorStop) Run(a *app) error {
+	stopped, err := stopCollector(a, c.Timeout)
+	if err != nil {
+		return err
+	}
+	if !stopped {
+		_, err = fmt.Fprintln(a.stdout, "no collector is running")
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, "collector stopped")
+	return err
+}
+
+// stopCollector asks the local collector to leave and waits until nothing answers; false when none was there.
+func stopCollector(a *app, timeout time.Duration) (bool, error) {
+	cl, err := client.New(a.dirs, config.Collector{})
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	h, err := cl.Health(ctx)
+	if errors.Is(err, client.ErrAbsent) || errors.Is(err, client.ErrForeign) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("the collector does not answer; end its process, whose number is in the log %s: %w", a.dirs.LogFile(), err)
+	}
+	if err := cl.Call(ctx, "POST", "/v1/shutdown", nil, nil); err != nil {
+		return false, err
+	}
+	for {
+		now, err := cl.Health(ctx)
+		if err != nil && ctx.Err() == nil || err == nil && now.PID != h.PID {
+			return true, nil
+		}
+		if ctx.Err() != nil {
+			return false, fmt.Errorf("the collector (pid %d) has not left within %v", h.PID, timeout)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+type collectorStatus struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run says whether a collector answers; exit 1 when none does.
+func (c collectorStatus) Run(a *app) error {
+	cl, err := client.New(a.dirs, a.config.Collector)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	h, err := cl.Health(ctx)
+	if err != nil {
+		return err
+	}
+	var stats map[string]any
+	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &stats); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(a.stdout, map[string]any{"health": h, "address": cl.Address(), "stats": stats})
+	}
+	total, _ := json.Marshal(stats["total"])
+	_, err = fmt.Fprintf(a.stdout, "collector %s, pid %d, at %s since %s\n%s\n", h.Version, h.PID, cl.Address(), h.Started, total)
+	return err
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+const description = `A memory for Kiro agents: what one session learned is in front of the next one's prompt.
+
+Start with "kiro-learn demo" to see it, and "kiro-learn install" to use it.`
+
+// commands is the whole command line on one screen; each verb has a file of its own.
+type commands struct {
+	Search   searchCmd   `cmd:"" group:"memory" help:"Find memory records."`
+	Show     showCmd     `cmd:"" group:"memory" help:"Show a memory record or an event whole."`
+	Sessions sessionsCmd `cmd:"" group:"memory" help:"List sessions, the latest first."`
+	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
+
+	Version versionCmd `cmd:"" group:"setup" help:"Print the version."`
+
+	Collector collectorCmd `cmd:"" group:"machine" help:"Run, start, stop or look at the collector."`
+	Flush     flushCmd     `cmd:"" group:"machine" help:"Hand everything in the outbox to the collector."`
+	Outbox    outboxCmd    `cmd:"" group:"machine" help:"Look at events that wait, and at those set aside."`
+
+	AgentSpawn       hookCmd `cmd:"" name:"agentSpawn" aliases:"SessionStart,sessionStart" group:"hooks" help:"An agent has started."`
+	UserPromptSubmit hookCmd `cmd:"" name:"userPromptSubmit" aliases:"UserPromptSubmit" group:"hooks" help:"The user has sent a prompt; prints what is remembered about it."`
+	PostToolUse      hookCmd `cmd:"" name:"postToolUse" aliases:"PostToolUse" group:"hooks" help:"A tool was used."`
+	Stop             hookCmd `cmd:"" name:"stop" aliases:"Stop" group:"hooks" help:"A turn has ended."`
+	PromptSubmit     hookCmd `cmd:"" name:"promptSubmit" group:"hooks" help:"Kiro IDE 0.x: the user has sent a prompt."`
+	AgentStop        hookCmd `cmd:"" name:"agentStop" group:"hooks" help:"Kiro IDE 0.x: a turn has ended."`
+	Hook             anyHook `cmd:"" name:"hook" group:"hooks" help:"A hook whose event the payload names."`
+}
+
+// hookCmd documents the hooks' flags; a hook itself never gets as far as the parser.
+type hookCmd struct {
+	Surface string `default:"auto" enum:"auto,kiro-cli,kiro-ide" help:"Which Kiro fires the hook."`
+	Payload string `default:"auto" enum:"auto,stdin,env" help:"Where the payload comes from."`
+	Via     string `help:"Which registration fires the hook; set by install."`
+}
+
+type anyHook struct {
+	Event string `arg:"" optional:"" help:"The hook's name, if the payload does not say it."`
+	hookCmd
+}
+
+type versionCmd struct{}
+
+// Run prints the version and nothing else.
+func (versionCmd) Run(a *app) error {
+	_, err := fmt.Fprintln(a.stdout, "kiro-learn "+strings.TrimPrefix(a.version, "v"))
+	return err
+}

@@ -1,0 +1,134 @@
+package hooks
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"kiro-learn/internal/event"
+	"kiro-learn/internal/rawjson"
+	"kiro-learn/internal/session"
+	"kiro-learn/payload"
+)
+
+// spawn notes that an agent has started and shows it where the last session stood. Some Kiros fire it for every message,
+// so it counts once a session.
+func (h *hook) spawn() {
+	first := false
+	h.states.Update(h.namespace(), h.session, lockWait, func(st *session.State) bool {
+		first = st.SpawnSeen == 0
+		st.SpawnSeen = h.Begun.UnixMilli()
+		return first
+	})
+	if !first {
+		return
+	}
+	h.keep(h.newEvent(event.KindNote, h.newID(), "", event.TextBody("session started")))
+	if h.config.Hooks.SessionDigest {
+		h.digest()
+	}
+}
+
+// prompt keeps what the person asked and prints what is remembered about it.
+func (h *hook) prompt() {
+	body, mark := h.promptBody()
+	if body == nil {
+		return
+	}
+	body = h.clean(body)
+	hash, now, again := event.Hash(body), h.Begun.UnixMilli(), false
+	st := h.states.Update(h.namespace(), h.session, lockWait, func(st *session.State) bool {
+		if again = st.SamePrompt(hash, now) && mark == ""; again {
+			return false
+		}
+		if mark != "" {
+			st.PromptMark = mark
+		}
+		st.PromptID, st.PromptHash, st.PromptTime = h.newID(), hash, now
+		return true
+	})
+	e := h.newEvent(event.KindPrompt, st.PromptID, "", body)
+	if again { // the hook is registered in two places: same event, and the other one has the answer
+		h.keep(e)
+		return
+	}
+	h.ask(e)
+}
+
+// promptBody is the body of the prompt; nil where nobody asked anything. mark is set when the prompt had to be read from
+// Kiro's own session file, because this build of Kiro sends an empty one.
+func (h *hook) promptBody() (body []byte, mark string) {
+	p := h.payload
+	if len(p.Turns) > 0 {
+		return event.MessageBody(p.Turns), ""
+	}
+	if strings.TrimSpace(p.Prompt) != "" {
+		return event.TextBody(p.Prompt), ""
+	}
+	if p.SessionID == "" || p.IDE0 {
+		return nil, ""
+	}
+	st := h.states.Load(h.namespace(), h.session)
+	for end := time.Now().Add(time.Until(h.until) / 4); ; {
+		text, mark, ok := h.transcript().LastPrompt(p.SessionID)
+		if ok && mark != st.PromptMark && strings.TrimSpace(text) != "" {
+			return event.TextBody(text), mark
+		}
+		if !ok || time.Now().After(end) {
+			return nil, ""
+		}
+		time.Sleep(10 * time.Millisecond) // Kiro may still be writing the line
+	}
+}
+
+// toolUse keeps one use of a tool.
+func (h *hook) toolUse() {
+	p := h.payload
+	if p.ToolName == "" && p.ToolInput == nil && p.ToolResponse == nil {
+		return
+	}
+	b := append(make([]byte, 0, len(p.ToolInput)+len(p.ToolResponse)+128), `{"tool_name":`...)
+	b = rawjson.AppendString(b, orUnknown(p.ToolName))
+	b = append(append(b, `,"tool_input":`...), orEmpty(p.ToolInput)...)
+	b = append(append(b, `,"tool_response":`...), orEmpty(p.ToolResponse)...)
+	body := h.clean(event.JSONBody(append(b, '}')))
+	h.keep(h.newEvent(event.KindToolUse, h.newID(), h.parent(), body))
+}
+
+func orUnknown(name string) string {
+	if name == "" {
+		return "unknown"
+	}
+	return name
+}
+
+func orEmpty(raw []byte) []byte {
+	if len(raw) == 0 {
+		return []byte("{}")
+	}
+	return raw
+}
+
+// stop keeps the answer that ends a turn. Where Kiro does not send it, its session file may hold it; where nothing can be
+// read, the end itself is still a fact on the CLI, and says nothing on the IDE.
+func (h *hook) stop() {
+	p := h.payload
+	text, ok := p.Assistant, p.HasAssistant
+	if !ok && p.SessionID != "" && !p.IDE0 {
+		ctx, cancel := context.WithDeadline(context.Background(), h.until.Add(-time.Until(h.until)/2))
+		text, ok = h.transcript().WaitAnswer(ctx, p.SessionID)
+		cancel()
+	}
+	if strings.TrimSpace(text) == "" && p.Surface == event.SurfaceIDE {
+		return
+	}
+	if !ok && p.Hook == payload.Stop && p.CWD == "" && p.SessionID == "" {
+		return // nothing was said at all
+	}
+	h.keep(h.newEvent(event.KindSessionSummary, h.newID(), h.parent(), h.clean(event.TextBody(text))))
+}
+
+// parent is the event id of the prompt of the running turn; "" when it is not known.
+func (h *hook) parent() string {
+	return h.states.Load(h.namespace(), h.session).PromptID
+}
