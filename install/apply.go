@@ -82,12 +82,10 @@ func applyChange(env Env, m *memory, c Change) (bool, error) {
 		if err := writable(c.Path, exists); err != nil {
 			return false, err
 		}
-		backup, err := keepBackup(env, m, c.Path, old, exists)
-		if err != nil {
-			return false, err
-		}
-		if err := remember(env, m, c.Path, out, backup); err != nil {
-			return false, err
+		if out.memory != nil {
+			if err := remember(env, m, c.Path, old, exists, *out.memory); err != nil {
+				return false, err
+			}
 		}
 		if now, still, err := current(c.Path); err != nil || still != exists || string(now) != string(old) {
 			continue // changed while we thought
@@ -99,14 +97,11 @@ func applyChange(env Env, m *memory, c Change) (bool, error) {
 
 // remember saves what uninstall needs before the file is written, so that a crash between the two loses nothing. What
 // an uninstall no longer needs is forgotten only afterwards, in commit.
-func remember(env Env, m *memory, path string, out outcome, backup string) error {
-	if out.memory == nil {
-		return nil
+func remember(env Env, m *memory, path string, old []byte, exists bool, f fileMemory) (err error) {
+	if f.Backup, err = keepBackup(env, m, path, old, exists); err != nil {
+		return err
 	}
-	if backup != "" {
-		out.memory.Backup = backup
-	}
-	m.Files[path] = out.memory
+	m.Files[path] = &f
 	return m.save(env)
 }
 
@@ -188,8 +183,8 @@ func (p *Plan) finish(env Env, m *memory, res *Result) {
 		m.forget(env, path)
 	}
 	for i := len(m.Dirs) - 1; i >= 0; i-- {
-		if err := os.Remove(m.Dirs[i]); err == nil || errors.Is(err, fs.ErrNotExist) {
-			m.Dirs = slices.Delete(m.Dirs, i, i+1)
+		if err := os.Remove(m.Dirs[i]); err == nil || errors.Is(err, fs.ErrNotExist) || !p.keeps && !p.partial {
+			m.Dirs = slices.Delete(m.Dirs, i, i+1) // one that others use by now is theirs
 		}
 	}
 	if !p.keeps {

@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -114,8 +113,8 @@ func (m *machine) tree() map[string]string {
 			out[rel+" (link)"] = "-> " + target
 		}
 		b, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		if err != nil && e.Type()&fs.ModeSymlink != 0 {
+			return nil // it leads nowhere
 		}
 		out[rel] = string(b)
 		return err

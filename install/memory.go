@@ -26,6 +26,7 @@ type fileMemory struct {
 	Created bool   `json:"created,omitempty"` // there was no file
 	Before  before `json:"before,omitempty"`
 	Backup  string `json:"backup,omitempty"` // base name in the backups directory
+	unknown bool   // nothing is remembered of the file
 }
 
 func memoryFile(env Env) string { return filepath.Join(env.StateDir, "install.json") }
@@ -52,7 +53,7 @@ func (m *memory) file(path string) *fileMemory {
 	if f := m.Files[path]; f != nil {
 		return f
 	}
-	return &fileMemory{}
+	return &fileMemory{unknown: true}
 }
 
 func (m *memory) addProject(root string) {

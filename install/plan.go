@@ -71,6 +71,7 @@ type Plan struct {
 	forget      []string // remembered projects that this plan leaves without anything of ours
 	project     string   // to be remembered
 	keeps       bool     // something of ours stays behind
+	partial     bool     // an uninstall of one project only
 	clear       []string // files that hold nothing of ours, and need not be remembered
 }
 

@@ -210,7 +210,7 @@ func (p *planner) remarks(set surfaceSet, chosen []Agent) {
 
 // uninstall plans every file in which something of ours may stand.
 func (p *planner) uninstall(set surfaceSet) {
-	p.plan.uninstall = true
+	p.plan.uninstall, p.plan.partial = true, p.opt.Project
 	var dirs []string
 	if !p.opt.Project {
 		dirs = append(dirs, p.env.userDir())
@@ -300,7 +300,7 @@ func cleaned(s shape, rest func(d *document, m fileMemory) bool) redo {
 
 func cleanAgent(path string) redo {
 	return cleaned(agentShape(""), func(d *document, m fileMemory) bool {
-		if !m.Created && filepath.Base(path) != ownAgentName+".json" {
+		if !m.Created && !(m.unknown && filepath.Base(path) == ownAgentName+".json") {
 			return false
 		}
 		base, err := parse(newFile(ownAgentBase()))
@@ -310,7 +310,7 @@ func cleanAgent(path string) redo {
 
 func cleanHooks(path string) redo {
 	return cleaned(v1Shape(""), func(d *document, m fileMemory) bool {
-		if !m.Created && filepath.Base(path) != programName+".json" {
+		if !m.Created && !(m.unknown && filepath.Base(path) == programName+".json") {
 			return false
 		}
 		o, _ := d.root.Value.(*hujson.Object)
