@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	maxSources = 50
-	maxAsked   = 300 // characters of the request in a summary
-	maxResult  = 260 // characters of the answer in a summary; what else it says of weight are facts
-	maxAnswer  = 800 // characters of the answer in a discovery
+	maxSources   = 50
+	maxErrors    = 10  // error records of one turn
+	maxDecisions = 16  // decision records of one turn
+	maxAsked     = 300 // characters of the request in a summary
+	maxResult    = 260 // characters of the answer in a summary; what else it says of weight are facts
+	maxAnswer    = 800 // characters of the answer in a discovery
 )
 
 // Rules distils turns into memory records without a model: a summary of each turn that did or told something, its
@@ -29,6 +31,9 @@ func Rules(turns []Turn, newID func() string) []event.Record {
 		at := f.last.turn
 		if f.fixed != nil {
 			at = f.fixed.turn
+		}
+		if len(perTurn[at]) == maxErrors {
+			continue
 		}
 		if r, ok := errorRecord(f, works); ok {
 			perTurn[at] = append(perTurn[at], r)
@@ -120,7 +125,7 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 	var out []event.Record
 	make1 := func(d decision, e *event.Event) {
 		key := statementKey(d.sentence)
-		if seen[key] {
+		if seen[key] || len(out) == maxDecisions {
 			return
 		}
 		seen[key] = true

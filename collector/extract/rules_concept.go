@@ -146,7 +146,7 @@ func camelCase(w string) bool {
 		}
 		if lower && unicode.IsUpper(r) {
 			switch w {
-			case "GitHub", "JavaScript", "TypeScript", "YouTube", "LinkedIn", "iPhone", "McDonald":
+			case "GitHub", "GitLab", "TikTok", "PayPal", "WhatsApp", "JavaScript", "TypeScript", "YouTube", "LinkedIn", "iPhone", "McDonald":
 				return false
 			}
 			return true

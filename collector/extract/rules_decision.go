@@ -16,20 +16,21 @@ type cue struct {
 	phrase string
 	where  int
 	user   bool     // counts only from the person: an agent's "always" describes
-	needs  []string // one of these stands before it in the sentence
+	needs  []string // one of these stands shortly before it, in the same clause
+	trade  bool     // the sentence has to be about software: people say "never give up" too
 }
 
 var decisionCues = sync.OnceValue(func() []cue {
 	var out []cue
 	add := func(where int, user bool, needs []string, phrases ...string) {
 		for _, p := range phrases {
-			out = append(out, cue{p, where, user, needs})
+			out = append(out, cue{phrase: p, where: where, user: user, needs: needs, trade: everyday(p)})
 		}
 	}
 	add(anywhere, false, nil, "we decided", "we've decided", "we have decided", "i decided", "i've decided", "it was decided", "decided to", "decided on", "decided against",
 		"decision:", "the decision is", "we agreed", "we've agreed", "agreed to", "agreed that", "agreed on", "we chose", "i chose", "we've chosen", "we have chosen",
 		"settled on", "we're going with", "we are going with", "we'll go with", "opted for", "we no longer",
-		"from now on", "our convention is", "the convention is", "our policy is", "the policy is", "the rule is", "by convention", "by design")
+		"from now on", "our convention is", "the convention is", "our policy is", "the policy is", "the rule is that", "the rule is:", "by convention", "by design")
 	add(atStart, false, nil, "chose", "going with")
 	add(anywhere, true, nil, "must not", "mustn't", "must never", "must always", "should never", "should always", "never ever", "going forward", "we prefer", "i prefer", "i'd prefer", "i would prefer", "we'd prefer",
 		"we always", "we never", "keep in mind", "let's go with", "let's stick with", "let's stick to", "we don't use", "we do not use", "we won't", "we will not", "we're not going to", "we are not going to", "we're staying", "we are staying", "we're sticking", "we are sticking", "the reason we", "the reason is")
@@ -74,7 +75,7 @@ func decisionIn(sentence string, fromUser bool) bool {
 		if !ok || c.where == atStart && !clauseStart(low, at) {
 			continue
 		}
-		if c.needs != nil && !anyWord(low[:at], c.needs) {
+		if c.needs != nil && !anyWord(sameClause(low[:at]), c.needs) || c.trade && !aboutTrade(sentence, low[at+len(c.phrase):]) {
 			continue
 		}
 		if !anyWord(low[:at], hedges()) && !bugReport(low, c) {
@@ -82,6 +83,47 @@ func decisionIn(sentence string, fromUser bool) bool {
 		}
 	}
 	return false
+}
+
+// everyday tells the cues that people use for anything.
+func everyday(phrase string) bool {
+	switch phrase {
+	case "always", "never", "we always", "we never", "never ever", "remember that", "remember to", "remember:", "in the future", "in future", "keep in mind":
+		return true
+	}
+	return false
+}
+
+// aboutTrade tells whether a sentence is about software: it has a word of the trade, or the rule begins with a verb of
+// work.
+func aboutTrade(sentence, after string) bool {
+	verb, _, _ := strings.Cut(strings.TrimLeft(after, " "), " ")
+	switch verb {
+	case "give", "keep", "try", "look", "make", "get", "open", "bring", "wait", "read", "show", "find", "stop", "be", "start":
+	default:
+		if requestVerbs()[verb] {
+			return true
+		}
+	}
+	for _, w := range wordsOf(sentence) {
+		if techWord(w) != "" || identifier(w) || acronym(w) || digits(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameClause is the end of a text, back to its last comma or 60 bytes, where a cue's verb has to stand.
+func sameClause(low string) string {
+	i := strings.LastIndexAny(low, ",;")
+	for n := len(low) - 60; i < n; {
+		next := strings.IndexByte(low[n:], ' ')
+		if next < 0 {
+			break
+		}
+		i = n + next
+	}
+	return low[i+1:]
 }
 
 // bugReport tells a complaint of what some code does from a choice of what it shall do: "it uses X instead of Y".

@@ -35,7 +35,7 @@ func failures(works []*work) []*failure {
 			a := &w.acts[i]
 			if len(a.touched) > 0 && a.kind != actRead {
 				for _, f := range all {
-					if f.fixed == nil && works[f.first.turn].namespace == w.namespace {
+					if len(f.after) < maxSources && f.fixed == nil && works[f.first.turn].namespace == w.namespace {
 						f.after = append(f.after, a)
 					}
 				}

@@ -22,14 +22,14 @@ var factWords = sync.OnceValue(func() []string {
 // techWords are common words of the trade: what makes an answer without any identifier one about software.
 var techWords = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(`api app argument array async auth backend backoff backup batch binary branch browser bucket buffer bug build byte cache callback certificate ci class cli client cluster code column commit compiler component config
-		configuration connection constraint container context cookie cpu credential cron daemon data database deadlock debug default dependency deploy deployment directory disk docker driver encoding endpoint environment error event exception
-		fallback field file filter flag format framework frontend function gateway gc git goroutine handler hash header hook host http https id image import index input integer interface interval java javascript job json key kubernetes
-		lambda latency library limit linter linux list loader lock log logger login loop macos map memory message metadata method metric middleware migration mock module mutex network node null object offset option orm output
-		package parameter parser partition password path payload performance permission pipeline plugin pod pointer pool port postgres postgresql process production prop protocol proxy python query queue race react redis refactor regex region
-		registry release render replica repo repository request response retry role rollback route router row runtime rust schema schema scheduler script secret server service session shard shell socket sql sqlite stack staging state static
-		storage stream string struct style submodule svg syntax table template terminal test thread throttle timeout timer timestamp tls token trace transaction tree trigger type typescript ui unicode unit upload uploader uri url user utf-8 uuid
-		validation value variable version view webhook websocket widget windows worker yaml`) {
+	for _, w := range strings.Fields(`api app argument array async auth backend backoff backup batch binary browser bucket buffer bug build byte cache callback certificate ci cli client cluster code column commit compiler component config
+		configuration connection constraint container context cookie cpu credential cron daemon data database deadlock debug default dependency deploy deployment directory disk docker encoding endpoint environment error exception
+		fallback file filter flag format framework frontend function gateway gc git goroutine handler hash header hook host http https id import index input integer interface interval java javascript job json key kubernetes
+		lambda latency limit linter linux list loader lock log logger login loop macos map metadata method metric middleware migration mock module mutex node null object offset option orm output
+		package parameter parser partition password path payload permission pipeline plugin pod pointer pool port postgres postgresql prop protocol proxy python query queue react redis refactor regex region
+		registry release render replica repo repository request response retry rollback route router row runtime rust schema schema scheduler script secret server service session shard socket sql sqlite stack staging static
+		storage string struct style submodule svg syntax table template terminal test thread throttle timeout timer timestamp tls token trace transaction tree trigger type typescript ui unicode unit upload uploader uri url user utf-8 uuid
+		validation value variable version webhook websocket widget windows worker yaml`) {
 		m[w] = true
 	}
 	return m

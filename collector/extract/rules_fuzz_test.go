@@ -58,9 +58,9 @@ func BenchmarkTurn(b *testing.B) {
 func BenchmarkLongPrompt(b *testing.B) {
 	prose := strings.Repeat("The importer reads a file of orders and writes each of them to the table, unless it is there already. ", 5200)
 	log := strings.Repeat("2026-11-20T09:00:00.123Z INFO worker[7]: processed batch 42 in 12 ms status=200 path=/api/v1/items\n", 5300)
-	for name, text := range map[string]string{"prose": prose, "lines": strings.ReplaceAll(prose, ". ", ".\n"), "log": log, "one line": strings.Repeat("0123456789abcdef", 32768)} {
+	for name, text := range map[string]string{"prose": prose, "lines": strings.ReplaceAll(prose, ". ", ".\n"), "log": log, "one line": strings.Repeat("0123456789abcdef", 32768), "tags": strings.Repeat("<a>\nb\n</a>\n<|x|>", 30000), "marks": strings.Repeat("(kiro-learn) [a](b) `c` ", 22000)} {
 		b.Run(name, func(b *testing.B) {
-			e := event.Event{EventID: storyID(1), Namespace: event.Namespace("a", "p"), Kind: event.KindPrompt, ValidTime: "2026-11-20T09:00:00Z", Body: event.TextBody("Please make the importer idempotent.\n\n" + text[:500000])}
+			e := event.Event{EventID: storyID(1), Namespace: event.Namespace("a", "p"), Kind: event.KindPrompt, ValidTime: "2026-11-20T09:00:00Z", Body: event.TextBody("Please make the importer idempotent.\n\n" + text[:min(len(text), 500000)])}
 			a := event.Event{EventID: storyID(2), ParentEventID: e.EventID, Namespace: e.Namespace, Kind: event.KindSessionSummary, ValidTime: e.ValidTime, Body: event.TextBody("The importer now upserts by SKU in importer/upsert.py.")}
 			benchmarkRules(b, []event.Event{e, a})
 		})

@@ -274,7 +274,7 @@ func titleOf(s string, question bool) string {
 func capital(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 || !unicode.IsLower(r) || strings.ContainsAny(strings.TrimRight(first, ".,:;!?"), "._/\\-0123456789():") || strings.ToLower(first) != first {
+	if n == 0 || !unicode.IsLower(r) || strings.ContainsAny(strings.TrimRight(first, ".,;!?"), "._/\\-0123456789():") || strings.ToLower(first) != first {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[n:]

@@ -190,6 +190,12 @@ func TestDecisionIn(t *testing.T) {
 		{"The function returns null instead of an error.", false, false},
 		{"It uses the old API instead of the new one.", false, false},
 		{"Add a retry to the uploader.", false, false},
+		{"Keep going and never give up.", false, false},
+		{"Remember that staying positive is very important.", false, false},
+		{"Always use tabs.", true, false},
+		{"We will use the routing API to ask, rather than binding to the default.", false, false},
+		{"We'll use zerolog instead of log.", true, true},
+		{"The rule is positioned before the others.", false, false},
 		{"We decided", false, false},
 		{"We decided to use …", false, false},
 	}

@@ -86,61 +86,69 @@ func dropInjected(s string) string {
 	s = dropBetween(s, "--- CONTEXT ENTRY BEGIN ---", "--- CONTEXT ENTRY END ---")
 	s = dropBetween(s, "<HOOK_INSTRUCTION>", "</HOOK_INSTRUCTION>")
 	s = dropElements(dropChatTokens(s))
-	for at := 0; ; {
-		i := strings.Index(s[at:], "(kiro-learn)")
-		if i < 0 {
-			return s
-		}
-		i += at
-		line := strings.LastIndexByte(s[:i], '\n') + 1
-		if strings.HasPrefix(strings.TrimLeft(s[line:i], "> "), "#") {
-			return s[:line]
-		}
-		at = i + 1
+	if !strings.Contains(s, "(kiro-learn)") {
+		return s
 	}
+	at := 0
+	for line := range strings.Lines(s) {
+		if strings.HasPrefix(strings.TrimLeft(line, "> "), "#") && strings.Contains(line, "(kiro-learn)") {
+			return s[:at]
+		}
+		at += len(line)
+	}
+	return s
 }
 
 // dropChatTokens removes the marks by which chat templates tell who speaks, such as <|im_start|>.
 func dropChatTokens(s string) string {
-	for at := 0; ; {
-		i := strings.Index(s[at:], "<|")
+	if !strings.Contains(s, "<|") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "<|")
 		if i < 0 {
-			return s
+			b.WriteString(s)
+			return b.String()
 		}
-		i += at
-		n := strings.Index(s[i:min(len(s), i+40)], "|>")
-		if n < 0 || strings.ContainsAny(s[i:i+n], " \n") {
-			at = i + 2
-			continue
+		b.WriteString(s[:i])
+		s = s[i:]
+		if n := strings.Index(s[:min(len(s), 40)], "|>"); n < 0 || strings.ContainsAny(s[:n], " \n") {
+			b.WriteString(s[:2])
+			s = s[2:]
+		} else {
+			s = s[n+2:]
 		}
-		s = s[:i] + s[i+n+2:]
-		at = i
 	}
 }
 
 // dropElements removes elements whose tags stand on lines of their own: the context that an editor puts around a
 // prompt, and pasted markup.
 func dropElements(s string) string {
-	unclosed := make(map[string]bool)
-	for at := 0; at < len(s); {
-		end := len(s)
-		if n := strings.IndexByte(s[at:], '\n'); n >= 0 {
-			end = at + n + 1
-		}
-		name := tagName(strings.TrimSpace(s[at:end]))
-		if name == "" || unclosed[name] || strings.Contains(s[at:end], "</"+name) {
-			at = end
-			continue
-		}
-		n := strings.Index(s[end:], "</"+name+">")
-		if n < 0 {
-			unclosed[name] = true
-			at = end
-			continue
-		}
-		s = s[:at] + s[end+n+len(name)+len("</>"):]
+	if !strings.Contains(s, "</") {
+		return s
 	}
-	return s
+	var b strings.Builder
+	unclosed := make(map[string]bool)
+	for s != "" {
+		end := len(s)
+		if n := strings.IndexByte(s, '\n'); n >= 0 {
+			end = n + 1
+		}
+		name := tagName(strings.TrimSpace(s[:end]))
+		if name != "" && !unclosed[name] && !strings.Contains(s[:end], "</"+name) {
+			if n := strings.Index(s[end:], "</"+name+">"); n >= 0 {
+				s = s[end+n+len(name)+len("</>"):]
+				continue
+			}
+			if unclosed[name] = true; len(unclosed) > 64 { // no prompt: the search for ever new names must end
+				break
+			}
+		}
+		b.WriteString(s[:end])
+		s = s[end:]
+	}
+	return b.String() + s
 }
 
 // tagName is the name of the element that a line opens, when the line begins with its tag.
@@ -159,16 +167,20 @@ func tagName(line string) string {
 }
 
 func dropBetween(s, begin, end string) string {
+	if !strings.Contains(s, begin) {
+		return s
+	}
+	var b strings.Builder
 	for {
-		i := strings.Index(s, begin)
-		if i < 0 {
-			return s
+		before, in, ok := strings.Cut(s, begin)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
 		}
-		n := strings.Index(s[i:], end)
-		if n < 0 {
-			return s[:i]
+		if _, s, ok = strings.Cut(in, end); !ok { // one that never closes goes to the end
+			return b.String()
 		}
-		s = s[:i] + "\n" + s[i+n+len(end):]
+		b.WriteByte('\n')
 	}
 }
 
