@@ -282,6 +282,17 @@ func TestNoJSON(t *testing.T) {
 			}
 		})
 	}
+	t.Run("more than is kept", func(t *testing.T) {
+		for _, open := range []string{"", `"`, "[", "[["} {
+			in := open + strings.Repeat("漢", 2<<20)
+			if p := read("userPromptSubmit", in); p.Prompt != in[:len(open)+(maxString-len(open))/3*3]+marker {
+				t.Errorf("%q: got %d bytes", open, len(p.Prompt))
+			}
+		}
+		if p := read("userPromptSubmit", strings.Repeat("[", 5<<20)); len(p.Prompt) != maxString+len(marker) {
+			t.Errorf("got %d bytes", len(p.Prompt))
+		}
+	})
 	t.Run("a prompt in the environment that begins with JSON", func(t *testing.T) {
 		for _, in := range []string{`{"prompt":"a"} what is this?`, `{"name":"a"}`, `[1]`} {
 			if p := Read(Request{Name: "promptSubmit", Getenv: env("USER_PROMPT", in)}); p.Prompt != in {

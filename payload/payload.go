@@ -4,6 +4,7 @@
 package payload
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"time"
@@ -199,18 +200,16 @@ func (p *Payload) text(t string) {
 func validText(b []byte, cut bool) string {
 	var out strings.Builder
 	out.Grow(len(b))
-	for start := 0; len(b) > 0; {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
-		if cut && r == utf8.RuneError && len(b) < utf8.UTFMax && !utf8.FullRune(b) {
+		if cut && !utf8.FullRune(b) {
 			break
 		}
 		if r == 0 {
 			r = utf8.RuneError
 		}
-		if r != '\ufeff' || start > 0 {
-			out.WriteRune(r)
-		}
-		start++
+		out.WriteRune(r)
 		b = b[n:]
 	}
 	if cut {

@@ -83,6 +83,7 @@ type scanner struct {
 	raw      []byte
 	keepRaw  bool // until the first known field is complete, the bytes may turn out to be plain text
 	rawCut   bool
+	full     bool // the input is text, of which no more can be kept
 	notes    note
 	scratch  [16]byte
 	fixedBuf []byte
@@ -116,13 +117,14 @@ func (s *scanner) end() {
 	}
 }
 
-func (s *scanner) over() bool { return s.state == isDone || s.state == isTorn }
+func (s *scanner) over() bool { return s.state == isDone || s.state == isTorn || s.full }
 
 // step scans what is in s.in and leaves there what needs more bytes to be understood, never more than 11.
 func (s *scanner) step(eof bool) {
 	n := s.run(s.in, eof)
 	if s.keepRaw {
 		s.retain(s.in[:n])
+		s.full = s.rawCut && (!s.top || s.state == isText)
 	}
 	s.in = s.in[:copy(s.in, s.in[n:])]
 }
@@ -377,7 +379,7 @@ func (s *scanner) str(b []byte, eof bool) (n int) {
 		if s.strCut || s.mode == drop && !s.fieldKey {
 			return n + s.skip(b[n:], eof)
 		}
-		if k := plainLen(b[n:]); k > 0 {
+		if k := settledLen(b[n:]); k > 0 {
 			whole := k
 			if n+k == len(b) && !eof {
 				whole -= openRune(b[n : n+k])
@@ -498,17 +500,14 @@ func (s *scanner) char(r rune) {
 	s.atom(a)
 }
 
-// text takes bytes that need no escape into the string at hand; they end at the end of a character.
+// text takes bytes that are in their shortest spelling into the string at hand; they end at the end of a character.
 func (s *scanner) text(b []byte) {
 	if !utf8.Valid(b) {
 		s.notes |= noteInvalid
 		b = s.fixed(b)
 	}
 	if room := s.stringRoom(); len(b) > room {
-		for room > 0 && !utf8.RuneStart(b[room]) {
-			room--
-		}
-		s.strEmit(b[:room])
+		s.strEmit(b[:boundary(b, room)])
 		s.cutString()
 		return
 	}
@@ -654,6 +653,38 @@ func plainLen(b []byte) int {
 		}
 	}
 	return i
+}
+
+// settledLen is plainLen with the escapes that are in their shortest spelling already.
+func settledLen(b []byte) int {
+	n := plainLen(b)
+	for n+1 < len(b) && b[n] == '\\' {
+		switch b[n+1] {
+		case '"', '\\', 'n', 't', 'r', 'b', 'f':
+			n += 2
+		default:
+			return n
+		}
+		n += plainLen(b[n:])
+	}
+	return n
+}
+
+// boundary is the last place at or before k at which b, whose escapes have two bytes, can be cut.
+func boundary(b []byte, k int) int {
+	for i := 0; i < k; i += 2 {
+		next := bytes.IndexByte(b[i:k], '\\')
+		if next < 0 {
+			break
+		}
+		if i += next; i+2 > k {
+			return i
+		}
+	}
+	for k > 0 && !utf8.RuneStart(b[k]) {
+		k--
+	}
+	return k
 }
 
 // openRune is the number of bytes at the end of b that begin a character which may go on.

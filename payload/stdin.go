@@ -3,6 +3,7 @@ package payload
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -23,63 +24,91 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 	if r == nil || terminal(r) {
 		return
 	}
-	full := make(chan []byte)
-	stop := make(chan struct{})
-	defer close(stop)
-	go pump(r, full, stop)
+	p := &pump{scanner: s, done: make(chan struct{})}
 	begin := time.Now()
-	timer := time.NewTimer(firstByte)
+	go p.run(r)
+	timer := time.NewTimer(min(firstByte, stall))
 	defer timer.Stop()
 	for {
 		select {
-		case b, more := <-full:
-			if !more || s.write(b) {
-				return
-			}
-		case <-timer.C:
-			if s.started() {
-				s.notes |= noteStalled
-			} else {
-				s.notes |= noteNothing
-			}
+		case <-p.done:
 			return
+		case <-timer.C:
 		}
-		timer.Reset(min(stall, whole-time.Since(begin)))
+		give, why := begin.Add(firstByte), noteNothing
+		if last := p.last(); !last.IsZero() {
+			give, why = last.Add(stall), noteStalled
+			if end := begin.Add(whole); end.Before(give) {
+				give = end
+			}
+		}
+		if left := time.Until(give); left > 0 {
+			timer.Reset(left)
+			continue
+		}
+		if p.stop() {
+			s.notes |= why
+		}
+		return
 	}
 }
 
-func (s *scanner) started() bool {
-	return len(s.raw) > 0 || s.found || s.depth > 0 || s.state != wantValue
+// A pump reads and scans in one goroutine, so that a payload of many pieces costs no handing over.
+type pump struct {
+	done chan struct{} // closed when the scanner wants no more or none will come
+
+	mu       sync.Mutex
+	scanner  *scanner // nil when it is no longer the pump's
+	progress time.Time
 }
 
-// pump reads r into two buffers in turn, hands them over until stop, and then throws away what it reads. Handing over
-// one buffer means that the other end is done with the other one.
-func pump(r io.Reader, full chan<- []byte, stop <-chan struct{}) {
-	defer close(full)
-	var bufs [2][]byte
-	size := firstRead
-	for turn, wanted, wasted := 0, true, 0; wasted < maxDrain; turn ^= 1 {
-		if len(bufs[turn]) < size {
-			bufs[turn] = make([]byte, size)
-		}
-		n, err := r.Read(bufs[turn])
-		if n == size {
-			size = piece
-		}
-		if n > 0 && wanted {
-			select {
-			case full <- bufs[turn][:n]:
-			case <-stop:
-				wanted = false
-			}
-		}
-		if !wanted {
+func (p *pump) run(r io.Reader) {
+	buf := make([]byte, firstRead)
+	for wasted := 0; wasted < maxDrain; {
+		n, err := r.Read(buf)
+		if !p.take(buf[:n], err != nil) {
 			wasted += n
 		}
 		if err != nil {
 			return
 		}
+		if n == len(buf) && n < piece {
+			buf = make([]byte, piece)
+		}
 	}
+}
+
+// take gives b to the scanner; false when nobody wants it.
+func (p *pump) take(b []byte, end bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.scanner == nil {
+		return false
+	}
+	if len(b) > 0 {
+		p.progress = time.Now()
+	}
+	if p.scanner.write(b) || end {
+		p.scanner = nil
+		close(p.done)
+	}
+	return true
+}
+
+// last is when the last bytes came.
+func (p *pump) last() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.progress
+}
+
+// stop takes the scanner away from the pump; false when it is done with it anyway.
+func (p *pump) stop() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.scanner != nil
+	p.scanner = nil
+	return was
 }
 
 // Drain reads and throws away at most max bytes of stdin, for at most wait, so that a parent that is still writing

@@ -191,7 +191,16 @@ func shortest(b []byte) []byte {
 	return out
 }
 
-// plain tells whether the string s is in its shortest spelling because nothing in it is escaped.
+// plain tells whether the string s is in its shortest spelling already.
 func plain(s []byte) bool {
-	return bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s)
+	for i := 0; ; {
+		next := bytes.IndexByte(s[i:], '\\')
+		if next < 0 {
+			return utf8.Valid(s)
+		}
+		if i += next; i+1 == len(s) || bytes.IndexByte([]byte(`"\nrtbf`), s[i+1]) < 0 {
+			return false
+		}
+		i += 2
+	}
 }
