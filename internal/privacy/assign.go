@@ -31,8 +31,8 @@ func (s *scan) assignment(i int) int {
 		return s.element(i)
 	}
 	from, end := s.nameBefore(i)
-	if from == end {
-		return 0
+	if from == end || s.t[i] == '=' && from > 0 && s.class[s.t[from-1]]&sym64 != 0 && mixed(s.t[from:end]) {
+		return 0 // no name, or the padding of some base64
 	}
 	k := kindOf(s.t[from:end])
 	if k == plain && s.t[i] == '=' && isType(s.t[from:end]) { // password: str = "…", var password string = "…"

@@ -34,15 +34,16 @@ func (s *scan) keyBlock(i int) int {
 // blockEnd is where the next line that ends a block begins, the end of the text when there is none. It is remembered,
 // so that many beginnings do not search for the same end.
 func (s *scan) blockEnd(i int) int {
-	if s.block < i {
-		s.block = len(s.t)
-		for _, mark := range [...]string{"--END ", "-- END "} {
-			if k := strings.Index(s.t[i:], mark); k >= 0 {
-				s.block = min(s.block, i+k)
-			}
+	for m, mark := range [...]string{"--END ", "-- END "} {
+		if s.block[m] >= i {
+			continue
+		}
+		s.block[m] = len(s.t)
+		if k := strings.Index(s.t[i:], mark); k >= 0 {
+			s.block[m] = i + k
 		}
 	}
-	return s.block
+	return min(s.block[0], s.block[1])
 }
 
 // keyMaterial tells whether a line of base64, such as a key is written in, begins near i, behind the headers of an

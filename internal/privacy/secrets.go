@@ -63,8 +63,8 @@ type scan struct {
 	t   string
 	cut []span
 
-	block    int // where the key block ends that was looked for last
-	valueEnd int // where the unquoted value ends that was looked at last: the next key may lie inside it
+	block    [2]int // where the key blocks end that were looked for last, by the mark of their end
+	valueEnd int    // where the unquoted value ends that was looked at last: the next key may lie inside it
 }
 
 // withoutSecrets is t with every secret in it replaced by Redacted.
@@ -176,7 +176,7 @@ func (s *scan) back(i int, alphabet uint8, limit int) int {
 func (s *scan) token(i int) int {
 	for k := s.first[s.t[i]]; k > 0; k = s.next[k-1] {
 		rule := &tokenTable[k-1]
-		if !strings.HasPrefix(s.t[i:], rule.prefix) {
+		if len(rule.prefix) > 1 && (i+1 >= len(s.t) || s.t[i+1] != rule.prefix[1]) || !strings.HasPrefix(s.t[i:], rule.prefix) {
 			continue
 		}
 		body := i + len(rule.prefix)

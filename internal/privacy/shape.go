@@ -121,7 +121,7 @@ func secretValue(v string, k kind, f form) bool {
 		case len(v) < 8:
 			return false
 		case dig > 0 && letters > 0:
-			return !wordy(v)
+			return !wordy(v) && !numbered(v)
 		case dig > 0:
 			return len(v) >= 20 && isPort(v)
 		}
@@ -261,6 +261,13 @@ func wordy(v string) bool {
 		}
 	}
 	return words > 0
+}
+
+// numbered tells an identifier with a number: encryptionKey1024.
+func numbered(v string) bool {
+	word := strings.TrimRight(v, "0123456789")
+	up, low, _ := count(word)
+	return len(v)-len(word) <= 4 && len(word) >= 6 && up+low == len(word) && low > 0 && !scrambled(word)
 }
 
 // scrambled tells letters that no words were made of: in camelCase, one or two small letters seldom stand between
