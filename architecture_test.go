@@ -27,13 +27,7 @@ var update = flag.Bool("update", false, "write the files that tests compare with
 const module = "kiro-learn"
 
 // toCome are the rooms of ARCHITECTURE.md that have no package yet. Take one out when it has: the test insists.
-func toCome() []string {
-	return []string{
-		".", "hooks", "install", "mcp", "collector", "collector/extract", "collector/summary", "collector/recall",
-		"collector/llm", "collector/store", "collector/client", "outbox", "payload", "truncate",
-		"internal/privacy", "internal/project", "internal/session", "internal/transcript", "internal/logfile",
-	}
-}
+func toCome() []string { return []string{"mcp", "collector/summary"} }
 
 // A fence is something that a room must not reach, not even through other packages.
 type fence struct {
@@ -71,7 +65,7 @@ func TestRooms(t *testing.T) {
 }
 
 func TestFences(t *testing.T) {
-	report(t, checkFences(listImports(t), fences(), exists("main.go")))
+	report(t, checkFences(listImports(t), fences(), len(toCome()) == 0))
 }
 
 // TestDeps makes every new package in the binary a line in a review: it is paid for on every tool call.

@@ -138,9 +138,14 @@ func (s *source) checkFunc(d *ast.FuncDecl) {
 	if n := s.fset.Position(d.End()).Line - s.fset.Position(d.Pos()).Line + 1; n > maxFuncLines {
 		s.complain(d.Pos(), "%s has %d lines (%d at most, 60 is the aim)", d.Name.Name, n, maxFuncLines)
 	}
-	if d.Name.IsExported() && d.Doc == nil && (d.Recv == nil || ast.IsExported(receiver(d))) {
+	if d.Name.IsExported() && d.Doc == nil && (d.Recv == nil || ast.IsExported(receiver(d)) && !wellKnown(d.Name.Name)) {
 		s.complain(d.Pos(), "%s is exported and not documented", d.Name.Name)
 	}
+}
+
+// wellKnown are methods that say what they do by their name in every program.
+func wellKnown(method string) bool {
+	return slices.Contains([]string{"Error", "Unwrap", "Is", "String", "Len", "Less", "Swap"}, method)
 }
 
 func receiver(d *ast.FuncDecl) string {
@@ -267,6 +272,7 @@ func TestStyleCanFail(t *testing.T) {
 		{"a method named init", "p/a.go", doc + "func (t) init() {}\n", ""},
 		{"undocumented function", "p/a.go", doc + "func X() {}\n", "p/a.go:3: X is exported and not documented"},
 		{"undocumented method", "p/a.go", doc + "func (*T[K, V]) X() {}\n", "p/a.go:3: X is exported and not documented"},
+		{"a method that everybody knows", "p/a.go", doc + "func (X) Error() string {}\n", ""},
 		{"undocumented type", "p/a.go", doc + "type X int\n", "p/a.go:3: X is exported and not documented"},
 		{"undocumented constant", "p/a.go", doc + "const (\n\tx = 1\n\tX = 2\n)\n", "p/a.go:5: X is exported and not documented"},
 		{"pattern", "p/a.go", doc + "var x = []any{regexp.MustCompile(`a`)}\n", "p/a.go:3: a pattern compiled at package initialisation is paid by every hook: use sync.OnceValue"},
