@@ -16,7 +16,10 @@ type commands struct {
 	Sessions sessionsCmd `cmd:"" group:"memory" help:"List sessions, the latest first."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
-	Version versionCmd `cmd:"" group:"setup" help:"Print the version."`
+	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
+	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`
+	Status    statusCmd    `cmd:"" group:"setup" help:"Say in a few lines how things are."`
+	Version   versionCmd   `cmd:"" group:"setup" help:"Print the version."`
 
 	Collector collectorCmd `cmd:"" group:"machine" help:"Run, start, stop or look at the collector."`
 	Flush     flushCmd     `cmd:"" group:"machine" help:"Hand everything in the outbox to the collector."`

@@ -67,3 +67,6 @@ func host() string {
 func Namespace(d config.Dirs, dir string) string {
 	return event.Namespace(actor(), resolver(d).Resolve(dir).ID)
 }
+
+// ProjectRoot is the root of the project that dir belongs to; "" when it is nobody's.
+func ProjectRoot(d config.Dirs, dir string) string { return resolver(d).Resolve(dir).Root }

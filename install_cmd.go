@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"kiro-learn/hooks"
+	"kiro-learn/install"
+)
+
+// choices are what install and uninstall are told alike.
+type choices struct {
+	Project bool   `help:"Only this project's files, with nothing in them that is of this machine alone."`
+	Surface string `default:"auto" help:"Only this kind of Kiro: kiro-cli, kiro-ide, agents, hooks, ide0 or mcp."`
+	Yes     bool   `short:"y" help:"Do not ask."`
+	DryRun  bool   `help:"Only show what would change, as a diff."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+type installCmd struct {
+	choices
+	Agent     []string `help:"Hook this CLI 2.x agent; may be given more than once. \"kiro-learn\" makes one of our own."`
+	AllAgents bool     `help:"Hook every CLI 2.x agent."`
+}
+
+func (a *app) installEnv() install.Env {
+	home, _ := os.UserHomeDir()
+	wd, _ := os.Getwd()
+	return install.Env{Home: home, Project: hooks.ProjectRoot(a.dirs, wd), StateDir: a.dirs.State, Executable: a.program, GOOS: runtime.GOOS,
+		Getenv: os.Getenv, LookPath: exec.LookPath,
+		Run: func(ctx context.Context, name string, args ...string) (string, error) {
+			cmd := exec.CommandContext(ctx, name, args...)
+			cmd.Env = append(os.Environ(), "KIRO_LEARN_CHILD=1")
+			cmd.WaitDelay = time.Second
+			out, err := cmd.Output()
+			return string(out), err
+		}}
+}
+
+// Run wires everything up, after showing what that means.
+func (c installCmd) Run(a *app) error {
+	env := a.installEnv()
+	o := install.Options{Project: c.Project, Surface: c.Surface, Agents: c.Agent, AllAgents: c.AllAgents}
+	plan, err := install.PlanInstall(env, o)
+	if err != nil {
+		return err
+	}
+	if plan.AsksDefault && !c.Yes && !c.DryRun && a.ask("Make the agent kiro-learn the default of Kiro CLI 2.x, so that its hooks run without --agent?") {
+		o.SetDefault = true
+		if plan, err = install.PlanInstall(env, o); err != nil {
+			return err
+		}
+	}
+	if done, err := a.apply(env, plan, c.choices); err != nil || done {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, "Done. Start a new Kiro session; kiro-learn doctor checks that it is heard.")
+	return err
+}
+
+type uninstallCmd struct {
+	choices
+	Purge bool `help:"Also delete everything that is remembered, and the settings."`
+}
+
+// Run takes out what install put in, stops the collector, and keeps the memory unless it is to be purged.
+func (c uninstallCmd) Run(a *app) error {
+	env := a.installEnv()
+	plan, err := install.PlanUninstall(env, install.Options{Project: c.Project, Surface: c.Surface})
+	if err != nil {
+		return err
+	}
+	if done, err := a.apply(env, plan, c.choices); err != nil || done {
+		return err
+	}
+	if !c.Project {
+		if _, err := stopCollector(a, 15*time.Second); err != nil {
+			return err
+		}
+	}
+	if c.Purge {
+		return a.purge()
+	}
+	_, err = fmt.Fprintf(a.stdout, "Done. What is remembered stays in %s; kiro-learn uninstall --purge deletes it.\n", a.dirs.Data)
+	return err
+}
+
+// apply shows a plan, asks, and does it. done is true where nothing more is to be said.
+func (a *app) apply(env install.Env, plan *install.Plan, c choices) (done bool, err error) {
+	if c.DryRun {
+		if c.JSON {
+			return true, printJSON(a.stdout, plan)
+		}
+		_, err := fmt.Fprint(a.stdout, plan.Diff())
+		a.say(plan.Notes)
+		return true, err
+	}
+	if !c.JSON {
+		a.say(plan.Lines())
+		a.say(plan.Notes)
+	}
+	if plan.Empty() && len(plan.Refusals) == 0 {
+		if c.JSON {
+			return true, printJSON(a.stdout, install.Result{})
+		}
+		a.say([]string{"Nothing to change."})
+		return false, nil
+	}
+	if !c.Yes && !a.ask("Go on?") {
+		return true, &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
+	}
+	res := plan.Apply(env)
+	if c.JSON {
+		if err := printJSON(a.stdout, res); err != nil {
+			return true, err
+		}
+	} else {
+		a.say(res.Leftover)
+	}
+	for _, f := range res.Failed {
+		_, _ = fmt.Fprintln(a.stderr, "kiro-learn: left as it was: "+f.Error())
+	}
+	if len(res.Done) == 0 && len(res.Failed) > 0 {
+		return true, &exitError{1, ""}
+	}
+	return c.JSON, nil
+}
+
+func (a *app) say(lines []string) {
+	for _, l := range lines {
+		_, _ = fmt.Fprintln(a.stdout, l)
+	}
+}
+
+// ask puts a question to a person; where there is none the answer is no.
+func (a *app) ask(question string) bool {
+	f, ok := a.stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	_, _ = fmt.Fprint(a.stdout, question+" [y/N] ")
+	line, _ := bufio.NewReader(f).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
+}
+
+// purge deletes the memory, the state and the settings, in that order, so that a failure leaves the way to try again.
+func (a *app) purge() error {
+	for _, file := range []string{a.dirs.Database(), a.dirs.Database() + "-wal", a.dirs.Database() + "-shm", a.dirs.ConfigFile()} {
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("delete what is remembered: %w", err)
+		}
+	}
+	for _, dir := range []string{a.dirs.State, a.dirs.Run} {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("delete the state: %w", err)
+		}
+	}
+	for _, dir := range []string{a.dirs.Data, a.dirs.Config} {
+		_ = os.Remove(dir) // stays where something else is in it
+	}
+	_, err := fmt.Fprintln(a.stdout, "Done. Nothing is remembered any more.")
+	return err
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/outbox"
+)
+
+// state is how things are, without starting anything.
+type state struct {
+	Version   string               `json:"version"`
+	Enabled   bool                 `json:"enabled"`
+	Collector *client.Health       `json:"collector"` // null: none answers
+	Problem   string               `json:"problem,omitempty"`
+	Address   string               `json:"address"`
+	Outbox    outbox.Status        `json:"outbox"`
+	Totals    map[string]int       `json:"totals"`
+	LastEvent map[string]time.Time `json:"last_event"` // by surface
+	Log       string               `json:"log"`
+	Database  string               `json:"database"`
+}
+
+func (a *app) look() (state, error) {
+	s := state{Version: a.version, Enabled: a.config.Enabled, Log: a.dirs.LogFile(), Database: a.dirs.Database()}
+	var err error
+	if s.Outbox, err = a.queue().Status(); err != nil {
+		return s, err
+	}
+	cl, err := client.New(a.dirs, a.config.Collector)
+	if err != nil {
+		return s, err
+	}
+	s.Address = cl.Address()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	h, err := cl.Health(ctx)
+	if err != nil {
+		if !errors.Is(err, client.ErrAbsent) {
+			s.Problem = err.Error()
+		}
+		return s, nil
+	}
+	s.Collector = &h
+	var stats struct {
+		Total     map[string]int       `json:"total"`
+		LastEvent map[string]time.Time `json:"last_event"`
+	}
+	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &stats); err != nil {
+		s.Problem = err.Error()
+	}
+	s.Totals, s.LastEvent = stats.Total, stats.LastEvent
+	return s, nil
+}
+
+type statusCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run says how things are; it starts nothing and exits 0 whatever it finds.
+func (c statusCmd) Run(a *app) error {
+	s, err := a.look()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(a.stdout, s)
+	}
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(a.stdout, format+"\n", args...) }
+	if !s.Enabled {
+		p("kiro-learn is switched off in %s", a.dirs.ConfigFile())
+	}
+	switch {
+	case s.Collector != nil:
+		p("collector  %s, pid %d", s.Collector.Version, s.Collector.PID)
+		p("memory     %d records from %d events in %d sessions, %d events to distil", s.Totals["records"], s.Totals["events"], s.Totals["sessions"], s.Totals["pending_extraction"])
+		for surface, t := range s.LastEvent {
+			p("last event %s ago from %s", time.Since(t).Round(time.Second), surface)
+		}
+		if len(s.LastEvent) == 0 {
+			p("last event none yet; is Kiro wired up? kiro-learn install")
+		}
+	case s.Problem != "":
+		p("collector  does not answer: %s", s.Problem)
+	default:
+		p("collector  not running; the next hook starts it")
+	}
+	p("outbox     %d events wait, %d set aside, %d dropped", s.Outbox.Pending, s.Outbox.Quarantined, s.Outbox.Dropped)
+	if s.Outbox.Quarantined > 0 {
+		p("           look at them: kiro-learn outbox quarantine")
+	}
+	if s.Outbox.Dropped > 0 {
+		p("           dropped because: %s", s.Outbox.DropReason)
+	}
+	return nil
+}
