@@ -56,6 +56,9 @@ func (s *scan) assignment(i int) int {
 	if v == i+1 && end == i && s.t[i] == '=' && v < len(s.t) && s.t[v] != ' ' {
 		f = direct
 	}
+	if f == bare && lastWord(s.t[from:end], "pat") {
+		return 0 // more often a pattern than a personal access token
+	}
 	return s.value(k, f, v, s.startsLine(from))
 }
 
@@ -69,7 +72,7 @@ func (s *scan) element(i int) int {
 	if k != password && k != apiToken {
 		return 0
 	}
-	n := strings.IndexByte(s.t[i+1:min(len(s.t), i+1+maxValue)], '<')
+	n := strings.Index(s.t[i+1:min(len(s.t), i+1+maxValue)], "</")
 	if n < 0 {
 		return 0
 	}
@@ -235,7 +238,7 @@ func (s *scan) judge(k kind, f form, from, to int) int {
 	v := s.t[from:to]
 	switch k {
 	case authorization:
-		return s.credentials(from, to)
+		return s.credentials(f, from, to)
 	case cookie:
 		return s.cookies(from, to)
 	case signature:
@@ -259,10 +262,10 @@ func (s *scan) judge(k kind, f form, from, to int) int {
 }
 
 // credentials redacts what stands behind the scheme of an Authorization header.
-func (s *scan) credentials(from, to int) int {
+func (s *scan) credentials(f form, from, to int) int {
 	scheme, rest, ok := strings.Cut(s.t[from:to], " ")
 	if !ok {
-		if !secretValue(scheme, apiToken, quoted) {
+		if !secretValue(scheme, apiToken, f) {
 			return 0
 		}
 		return s.redact(from, to)
@@ -275,8 +278,8 @@ func (s *scan) credentials(from, to int) int {
 	from += len(scheme) + 1 + len(rest) - len(strings.TrimLeft(rest, " "))
 	end := min(s.bareEnd(from, false), to)
 	v := s.t[from:end]
-	if len(v) < 4 || variable(v) || placeholder(v) {
-		return 0
+	if len(v) < 4 || variable(v) || placeholder(v) || strings.Contains(strings.TrimRight(v, "="), "=") {
+		return 0 // a variable; the parameters of OAuth 1
 	}
 	if _, _, dig := count(v); dig == 0 && (len(v) < 8 || wordy(v)) {
 		return 0

@@ -204,7 +204,7 @@ func reference(v string) bool {
 // isCode tells an unquoted value that a program computes, or that is a type.
 func isCode(v string, f form) bool {
 	up, low, dig := count(v)
-	if strings.ContainsAny(v, "()[]{}") && (f == bare || low > 0 && strings.ContainsAny(v, "([")) {
+	if v[0] == '{' || strings.ContainsAny(v, "()[]{}") && (f == bare || low > 0 && strings.ContainsAny(v, "([")) {
 		return true
 	}
 	if strings.Contains(v, "::") || strings.Contains(v, "->") || v[0] == '!' || v[0] == '&' || v[0] == '*' || v[0] == '|' {
@@ -218,18 +218,21 @@ func isCode(v string, f form) bool {
 	if f == direct {
 		return dig == 0 && up > 0 && low > 0 && isChain(v) && !scrambled(v)
 	}
-	if isChain(v) && strings.Contains(v, ".") {
-		return len(v) < 20 || !mixed(v[strings.LastIndexByte(v, '.')+1:])
+	if strings.HasPrefix(v, "0x") && len(v) <= len("0x")+16 {
+		return true
 	}
-	low4 := strings.ToLower(v)
-	if isChain(v) && len(v) < 32 {
+	if !isChain(v) {
+		return false
+	}
+	if len(v) < 32 {
+		flat := strings.ToLower(v)
 		for _, w := range [...]string{"pass", "token", "secret", "key", "cred", "auth"} {
-			if strings.Contains(low4, w) {
+			if strings.Contains(flat, w) {
 				return true
 			}
 		}
 	}
-	return false
+	return strings.Contains(v, ".") && (len(v) < 20 || !mixed(v[strings.LastIndexByte(v, '.')+1:]))
 }
 
 // isChain tells identifiers joined by dots: cfg.db.password.
@@ -267,7 +270,8 @@ func wordy(v string) bool {
 func numbered(v string) bool {
 	word := strings.TrimRight(v, "0123456789")
 	up, low, _ := count(word)
-	return len(v)-len(word) <= 4 && len(word) >= 6 && up+low == len(word) && low > 0 && !scrambled(word)
+	n := len(v) - len(word)
+	return (n <= 2 || n <= 4 && low > 0) && len(word) >= 6 && up+low == len(word) && !scrambled(word)
 }
 
 // scrambled tells letters that no words were made of: in camelCase, one or two small letters seldom stand between

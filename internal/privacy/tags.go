@@ -13,10 +13,12 @@ const tagName = "private"
 // Tags nest. An opening tag without its closing one hides everything behind it. A closing tag too many means that the
 // nesting was misread, so everything between the first opening tag and it is hidden. A closing tag in a text without an
 // opening one ends an excerpt that begins inside private text, as when a tool reads a file from line 50 on: what is
-// before it is hidden, unless the tag stands in quotes and is only being mentioned.
+// before it is hidden, unless the tag stands in quotes and is only being mentioned. An opening tag that no closing one
+// follows does not count where it is plainly something else, see spokenOf.
 func withoutPrivate(t string) string {
 	var cut []span
 	depth, from := 0, 0
+	lastClosing := -1 // where the last closing tag begins, once it has been looked for
 	for i := 0; ; {
 		g, ok := nextTag(t, i)
 		if !ok {
@@ -25,6 +27,14 @@ func withoutPrivate(t string) string {
 		i = g.to
 		switch {
 		case !g.closing:
+			if depth == 0 && spokenOf(t, g) {
+				if lastClosing < 0 {
+					lastClosing = closingBehind(t, g.to)
+				}
+				if lastClosing < g.to {
+					continue
+				}
+			}
 			if depth == 0 {
 				from = g.from
 			}
@@ -44,6 +54,40 @@ func withoutPrivate(t string) string {
 		cut = append(cut, span{from, len(t)})
 	}
 	return replace(t, cut)
+}
+
+// spokenOf tells an opening tag that is code: `<private>` between backticks, the type argument of Local<Private>, and
+// C<private> of Perl's documentation.
+func spokenOf(t string, g tag) bool {
+	if g.from == 0 {
+		return false
+	}
+	before := t[g.from-1]
+	if before == '`' {
+		return g.to < len(t) && t[g.to] == '`'
+	}
+	switch t[g.from:g.to] {
+	case "<Private>":
+		return isNameByte(before)
+	case "<private>":
+		return before >= 'A' && before <= 'Z' && (g.from == 1 || !isNameByte(t[g.from-2]))
+	}
+	return false
+}
+
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// closingBehind is where the last closing tag at or behind i begins, zero when there is none.
+func closingBehind(t string, i int) int {
+	last := 0
+	for g, ok := nextTag(t, i); ok; g, ok = nextTag(t, g.to) {
+		if g.closing {
+			last = g.from
+		}
+	}
+	return last
 }
 
 type tag struct {

@@ -67,6 +67,13 @@ func TestPrivate(t *testing.T) {
 		{"closing tag too many", `a <private>x \u003c/private\u003e y</private> b`, "a [REDACTED] b"},
 		{"excerpt that begins inside", "x\ny</private>\nb", "[REDACTED]\nb"},
 		{"closing tag mentioned", "end it with `</private>` please", "end it with `</private>` please"},
+		{"opening tag mentioned", "what does `<private>` do?", "what does `<private>` do?"},
+		{"both mentioned", "`<private>`x`</private>` y", "`[REDACTED]` y"},
+		{"type argument", "Local<Private> key = f();", "Local<Private> key = f();"},
+		{"type argument before a tag", "Local<Private> a <private>x</private> b", "Local[REDACTED]"},
+		{"glued to a word, unclosed", "word<private>x", "word[REDACTED]"},
+		{"capital, unclosed", "a <Private>x", "a [REDACTED]"},
+		{"perl documentation", "see C<private> and\nI<private>", "see C<private> and\nI<private>"},
 		{"cut in the name", "a <priv", "a <priv"},
 		{"cut behind the name", "a <private", "a [REDACTED]"},
 		{"cut in an attribute", `a <private why="x`, "a [REDACTED]"},
@@ -221,7 +228,7 @@ func TestNoNeedleSurvives(t *testing.T) {
 		}
 		b.WriteString(" tail")
 		if rapid.IntRange(0, 3).Draw(t, "unclosed") == 0 {
-			b.WriteString(drawTag(t, false) + needle)
+			b.WriteString(" " + drawTag(t, false) + needle)
 		}
 		in := b.String()
 		secrets := rapid.Bool().Draw(t, "secrets")

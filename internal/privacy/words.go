@@ -124,6 +124,7 @@ func (s *scan) shortFlag(i int) int {
 		}
 		v += colon + 1
 	}
+	end = v + len(strings.TrimRight(s.t[v:end], ",;)"))
 	if pw := s.t[v:end]; variable(pw) || placeholder(pw) || pw[0] == '-' {
 		return 0
 	}
