@@ -10,6 +10,12 @@ import (
 // too, which has nothing to remember.
 func agentEvents() []string { return []string{"agentSpawn", "userPromptSubmit", "postToolUse", "stop"} }
 
+// agentCommandLine names the registration, so that the collector can tell one happening that two registrations report
+// from two that are alike.
+func agentCommandLine(event, program string) string {
+	return program + " " + event + " --surface kiro-cli --via agent"
+}
+
 // agentHook is one entry of an agent's hooks: times in milliseconds, sizes in bytes, the matcher a glob.
 func agentHook(event, command string) object {
 	o := object{}
@@ -27,7 +33,7 @@ func agentHook(event, command string) object {
 func agentShape(program string) shape {
 	s := shape{found: agentEntries, command: agentCommand, good: goodAgentHook, check: agentFit}
 	for _, event := range agentEvents() {
-		command := program + " " + event + " --surface kiro-cli"
+		command := agentCommandLine(event, program)
 		s.slots = append(s.slots, slot{
 			path: []string{"hooks", event}, kind: '[',
 			want: []entry{{id: event, command: command, value: agentHook(event, command)}},
@@ -168,7 +174,7 @@ func agentKeys() []string {
 func ownAgent(program string) object {
 	hooks := object{}
 	for _, event := range agentEvents() {
-		hooks = append(hooks, member{event, list{agentHook(event, program+" "+event+" --surface kiro-cli")}})
+		hooks = append(hooks, member{event, list{agentHook(event, agentCommandLine(event, program))}})
 	}
 	return append(ownAgentBase(), member{"hooks", hooks})
 }

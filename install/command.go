@@ -82,12 +82,12 @@ func onlyOurArguments(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a == "--surface" || a == "--payload":
+		case a == "--surface" || a == "--payload" || a == "--via":
 			i++
 			if i == len(args) || strings.HasPrefix(args[i], "-") {
 				return false
 			}
-		case strings.HasPrefix(a, "--surface="), strings.HasPrefix(a, "--payload="):
+		case strings.HasPrefix(a, "--surface="), strings.HasPrefix(a, "--payload="), strings.HasPrefix(a, "--via="):
 		default:
 			return harmlessTail(args[i:])
 		}

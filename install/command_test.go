@@ -14,7 +14,7 @@ func TestParseCommand(t *testing.T) {
 		ours                      bool
 	}{
 		{"bare", "kiro-learn stop", "kiro-learn", "stop", true},
-		{"absolute with our flags", "/opt/kiro-learn postToolUse --surface kiro-cli --payload=env", "/opt/kiro-learn", "postToolUse", true},
+		{"absolute with our flags", "/opt/kiro-learn postToolUse --surface kiro-cli --payload=env --via agent", "/opt/kiro-learn", "postToolUse", true},
 		{"single quotes", `'/h/Ana Lee'\''s $h/kiro-learn' agentSpawn`, "/h/Ana Lee's $h/kiro-learn", "agentSpawn", true},
 		{"double quotes", `"/h/Ana Lee/kiro-learn" userPromptSubmit`, "/h/Ana Lee/kiro-learn", "userPromptSubmit", true},
 		{"home by variable", `"$HOME/.local/bin/kiro-learn" stop`, "$HOME/.local/bin/kiro-learn", "stop", true},

@@ -9,8 +9,16 @@ func v1Triggers() [][2]string {
 	return [][2]string{{"SessionStart", "agentSpawn"}, {"UserPromptSubmit", "userPromptSubmit"}, {"PostToolUse", "postToolUse"}, {"Stop", "stop"}}
 }
 
+// The registrations of hook files: the user's, and a project's. Kiro fires both.
+const (
+	viaUser    = "user"
+	viaProject = "project"
+)
+
+func v1CommandLine(hook, program, via string) string { return program + " " + hook + " --via " + via }
+
 // v1Hook is one hook of such a file: the timeout in seconds and beside the action, the matcher a regular expression.
-func v1Hook(trigger, hook, program string) object {
+func v1Hook(trigger, command string) object {
 	names := map[string]string{"SessionStart": "session-start", "UserPromptSubmit": "prompt", "PostToolUse": "tool", "Stop": "stop"}
 	what := map[string]string{
 		"SessionStart": "Shows where the last session ended", "UserPromptSubmit": "Recalls what earlier sessions learned",
@@ -21,25 +29,26 @@ func v1Hook(trigger, hook, program string) object {
 		o = append(o, member{"matcher", ".*"})
 	}
 	return append(o,
-		member{"action", object{{"type", "command"}, {"command", program + " " + hook}}},
+		member{"action", object{{"type", "command"}, {"command", command}}},
 		member{"timeout", 10}, member{"enabled", true})
 }
 
 // v1File is the whole of our hook file.
-func v1File(program string) object {
+func v1File(program, via string) object {
 	hooks := list{}
 	for _, t := range v1Triggers() {
-		hooks = append(hooks, v1Hook(t[0], t[1], program))
+		hooks = append(hooks, v1Hook(t[0], v1CommandLine(t[1], program, via)))
 	}
 	return object{{"version", "v1"}, {"hooks", hooks}}
 }
 
 // v1Shape is what kiro-learn.json holds of ours. One file serves the CLI and the IDE, so its commands name no surface.
-func v1Shape(program string) shape {
+func v1Shape(program, via string) shape {
 	s := shape{found: v1Entries, command: v1Command, good: goodV1Hook, check: v1Fit}
 	sl := slot{path: []string{"hooks"}, kind: '['}
 	for _, t := range v1Triggers() {
-		sl.want = append(sl.want, entry{id: t[0], command: program + " " + t[1], value: v1Hook(t[0], t[1], program)})
+		command := v1CommandLine(t[1], program, via)
+		sl.want = append(sl.want, entry{id: t[0], command: command, value: v1Hook(t[0], command)})
 	}
 	s.slots = []slot{sl}
 	return s

@@ -55,6 +55,7 @@ type Options struct {
 // A UsageError is a wish that cannot be met as it was put; its text ends with what to type instead.
 type UsageError struct{ why string }
 
+// Error is the whole message, hint included.
 func (e *UsageError) Error() string { return e.why }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }

@@ -160,11 +160,11 @@ func runAll(t *testing.T, m *machine, after map[string]string) {
 	var commands, want []string
 	for event, entries := range decode[agentFile](t, after[".kiro/agents/dev.json"]).Hooks {
 		commands = append(commands, entries[len(entries)-1]["command"].(string))
-		want = append(want, event+" --surface kiro-cli")
+		want = append(want, event+" --surface kiro-cli --via agent")
 	}
 	for i, h := range decode[hookFile](t, after[".kiro/hooks/kiro-learn.json"]).Hooks {
 		commands = append(commands, h.Action.Command)
-		want = append(want, []string{"agentSpawn", "userPromptSubmit", "postToolUse", "stop"}[i])
+		want = append(want, []string{"agentSpawn", "userPromptSubmit", "postToolUse", "stop"}[i]+" --via user")
 	}
 	for _, shell := range []string{"sh", "bash"} {
 		_ = os.Remove(filepath.Join(m.dir, "ran"))

@@ -50,6 +50,7 @@ type Refusal struct {
 	Hint   string `json:"hint"`
 }
 
+// Error is the refusal on one line: file and line, reason, hint.
 func (r Refusal) Error() string {
 	at := r.Path
 	if r.Line > 0 {

@@ -163,7 +163,7 @@ func TestProjectScopeIsPortable(t *testing.T) {
 			t.Errorf("%s is not the project's", f)
 		}
 	}
-	if !strings.Contains(m.tree()["shop/.kiro/hooks/kiro-learn.json"], `"kiro-learn userPromptSubmit"`) {
+	if !strings.Contains(m.tree()["shop/.kiro/hooks/kiro-learn.json"], `"kiro-learn userPromptSubmit --via project"`) {
 		t.Error("no hook file in the project")
 	}
 	if notes := m.planInstall(Options{Project: true}).Notes; !strings.Contains(strings.Join(notes, " "), "PATH does not find") {
@@ -222,7 +222,7 @@ func TestIDE0(t *testing.T) {
 		When    struct{ Type string }
 		Then    struct{ Type, Command string }
 	}](t, m.read(prompt))
-	if !h.Enabled || h.When.Type != "promptSubmit" || h.Then.Type != "runCommand" || h.Then.Command != m.env.Executable+" promptSubmit --surface kiro-ide --payload env" {
+	if !h.Enabled || h.When.Type != "promptSubmit" || h.Then.Type != "runCommand" || h.Then.Command != m.env.Executable+" promptSubmit --surface kiro-ide --payload env --via ide0" {
 		t.Errorf("hook %+v", h)
 	}
 	m.write(prompt, strings.NewReplacer(`"enabled": true`, `"enabled": false`, m.env.Executable, "/old/kiro-learn").Replace(m.read(prompt)), 0o644)

@@ -13,7 +13,7 @@ import (
 
 // kinds are the files that hold entries of ours among others'.
 func kinds() map[string]shape {
-	return map[string]shape{"agent": agentShape("/opt/kiro-learn"), "hooks": v1Shape("/opt/kiro-learn"), "mcp": mcpShape("/opt/kiro-learn")}
+	return map[string]shape{"agent": agentShape("/opt/kiro-learn"), "hooks": v1Shape("/opt/kiro-learn", viaUser), "mcp": mcpShape("/opt/kiro-learn")}
 }
 
 // FuzzEdit: arbitrary bytes are either refused, or edited so that our entries are there once, a second edit changes

@@ -18,9 +18,9 @@ func (p *planner) install(set surfaceSet) error {
 	if err != nil {
 		return err
 	}
-	dir, shell, bare := p.env.userDir(), p.env.shellPath(p.found.Program), p.found.Program.Path
+	dir, via, shell, bare := p.env.userDir(), viaUser, p.env.shellPath(p.found.Program), p.found.Program.Path
 	if p.opt.Project {
-		dir, shell, bare = p.env.projectDir(), programName, programName
+		dir, via, shell, bare = p.env.projectDir(), viaProject, programName, programName
 		p.plan.project = p.env.Project
 		if !p.found.Program.OnPath {
 			p.note("These files run %s by its name, which PATH does not find here: put %s on PATH.", programName, p.found.Program.Path)
@@ -32,7 +32,7 @@ func (p *planner) install(set surfaceSet) error {
 		p.agents(chosen, own, shell)
 	}
 	if set.hooks {
-		p.hookFile(filepath.Join(dir, "hooks", programName+".json"), shell)
+		p.hookFile(filepath.Join(dir, "hooks", programName+".json"), shell, via)
 	}
 	if set.ide0 {
 		p.ide0(shell)
@@ -144,12 +144,12 @@ func setDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
 }
 
 // hookFile plans kiro-learn.json for engine v3 and IDE 1, which skip a link there.
-func (p *planner) hookFile(path, shell string) {
+func (p *planner) hookFile(path, shell, via string) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		p.plan.Refusals = append(p.plan.Refusals, Refusal{Path: path, Reason: "is a link, and Kiro skips hook files that are links", Hint: "remove the link and type: kiro-learn install"})
 		return
 	}
-	p.consider(path, "hooks of Kiro CLI 3 and IDE 1", shaped(v1Shape(shell), v1File(shell)))
+	p.consider(path, "hooks of Kiro CLI 3 and IDE 1", shaped(v1Shape(shell, via), v1File(shell, via)))
 }
 
 func (p *planner) ide0(shell string) {
@@ -309,7 +309,7 @@ func cleanAgent(path string) redo {
 }
 
 func cleanHooks(path string) redo {
-	return cleaned(v1Shape(""), func(d *document, m fileMemory) bool {
+	return cleaned(v1Shape("", ""), func(d *document, m fileMemory) bool {
 		if !m.Created && !(m.unknown && filepath.Base(path) == programName+".json") {
 			return false
 		}
