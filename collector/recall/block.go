@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	maxShownFiles = 12  // names in a record's line of files
-	leastRecord   = 240 // bytes below which a shortened record says too little
+	maxShownFiles   = 12  // names in a record's line of files
+	maxMatchedFacts = 40  // facts of a record that are compared with the prompt
+	leastRecord     = 240 // bytes below which a shortened record says too little
 )
 
 // Block renders records as the context that an agent is shown, in at most maxBytes bytes and with at most maxRecords
@@ -121,7 +122,8 @@ func shorten(r *Result, summary string, facts []string, files string, room int) 
 	for i := range order {
 		order[i] = i
 	}
-	score := matches(r.Matched, facts)
+	score := matches(r.Matched, facts[:min(len(facts), maxMatchedFacts)])
+	score = append(score, make([]int, len(facts)-len(score))...)
 	slices.SortStableFunc(order, func(a, b int) int { return score[b] - score[a] })
 	keep := make([]bool, len(facts))
 	for _, i := range order {

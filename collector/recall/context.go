@@ -70,13 +70,12 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 func (f *found) choose(q *Query, o *ContextOptions, shown map[int64]int64) []scored {
 	var out []scored
 	seen := make(map[string]bool)
-	for i := range f.ranked {
-		s := &f.ranked[i]
+	for _, s := range f.relevant() {
 		r := f.byID[s.doc.id]
 		if rev, ok := shown[r.ID]; ok && rev == r.Revision {
 			continue
 		}
-		if own(&r, q, o) || !f.evidenceOf(s).enough() {
+		if own(&r, q, o) {
 			continue
 		}
 		key := strings.ToLower(r.Title + "\n" + r.Summary)
@@ -84,7 +83,7 @@ func (f *found) choose(q *Query, o *ContextOptions, shown map[int64]int64) []sco
 			continue
 		}
 		seen[key] = true
-		if out = append(out, *s); len(out) == considered {
+		if out = append(out, s); len(out) == considered {
 			break
 		}
 	}

@@ -1,70 +1,97 @@
 package recall
 
-import "math"
-
-// The floor of relevance. A record is shown when it holds enough of what the prompt says, rare words counting for
-// more. The numbers are calibrated in docs/recall.md.
+// The floor of relevance has two steps. Whether a prompt gets anything is decided by what the prompt is about: how much
+// of what it says this project has ever spoken of, names and identifiers counting most and words of everyday least,
+// and how many telling words a single record holds. Which records it then gets is decided by how far they fall
+// behind the best. The numbers are calibrated in docs/recall.md.
 const (
-	background  = 60   // records of general talk that every project is thought to have beside its own
-	leastShare  = 0.42 // of the informative weight of the prompt that the record must hold
-	leastWeight = 2.2  // of the words it holds, in the unit of rarity
+	leastEvidence = 0.85 // of the known share and the words held together
+	perWord       = 0.14 // what a telling word that a record holds adds to the known share
+	mostWords     = 4.0  // telling words beyond which another says nothing more
+	smallProject  = 10.0 // records at which a word that the project does not know counts half
+	leastOfBest   = 0.45 // of the best score, for a record that holds a word of the prompt itself
+	leastNearby   = 0.6  // the same for a record whose neighbours alone hold them
 )
 
-// evidence is how much of a prompt a record holds.
-type evidence struct {
-	share   float64 // of the informative weight of the prompt, 0 to 1
-	weight  float64 // sum of the rarity of the words held
-	matched int     // informative words held
-	asked   int     // informative words of the prompt
-}
-
-// rarity is the weight of a word as evidence: by its inverse frequency in the project together with the background,
-// so that in a project of three records a word of all three is still rarer than a word of everyday.
-func rarity(q *queryTerm, total int) float64 {
-	n, d := float64(total+background), float64(q.docs)
-	w := q.weight * math.Log(1+(n-d+0.5)/(d+0.5))
+// tells is how much a word says about what a prompt is about, whatever the project.
+func tells(q *queryTerm) float64 {
 	switch {
 	case q.chat:
-		return w * 0.15
-	case q.task:
-		return w * 0.3
-	case q.class == classExt, len(q.text) == 1:
-		return w * 0.15
+		return 0.1 * q.weight
+	case q.task, q.common, q.class == classExt, len(q.text) == 1:
+		return 0.3 * q.weight
+	case q.name:
+		return 2 * q.weight
 	}
-	return w
+	return q.weight
 }
 
-// evidenceOf weighs what a record holds of the prompt against all that the prompt says.
-func (f *found) evidenceOf(s *scored) evidence {
-	var e evidence
-	all := 0.0
-	held := make(map[string]bool, len(f.terms))
-	for k := range f.terms {
-		if s.tf[k] > 0 {
-			held[f.terms[k].text] = true
-		}
+// holds is how much a word of the prompt counts when a record holds it: one for a telling word, half for one of everyday, nothing
+// for courtesy and for what only repeats its pieces.
+func holds(q *queryTerm) float64 {
+	switch {
+	case q.chat, q.task, q.class == classWhole, q.class == classExt, len(q.text) == 1:
+		return 0
+	case q.common:
+		return 0.5 * min(1, q.weight)
+	case q.class == classPair, q.class == classChar:
+		return 0.7 * min(1, q.weight)
 	}
+	return min(1, q.weight)
+}
+
+// known is the share of what a prompt says that the project has spoken of, 0 to 1. A project of few records has had
+// little occasion, so there a word that is missing counts for less.
+func (f *found) known() float64 {
+	known, unknown := 0.0, 0.0
 	for i := range f.asked {
 		q := &f.asked[i]
-		w := rarity(q, f.total)
-		all += w
-		informative := !q.chat && !q.task && q.class != classWhole
-		if informative {
-			e.asked++
-		}
-		if held[q.text] {
-			e.weight += w
-			if informative {
-				e.matched++
-			}
+		if q.docs > 0 {
+			known += tells(q)
+		} else {
+			unknown += tells(q)
 		}
 	}
-	if all > 0 {
-		e.share = e.weight / all
+	n := float64(f.total)
+	unknown *= n / (n + smallProject)
+	if known == 0 {
+		return 0
 	}
-	return e
+	return known / (known + unknown)
 }
 
-func (e evidence) enough() bool {
-	return e.matched > 0 && e.share >= leastShare && e.weight >= leastWeight
+// held is how many telling words of the prompt a record holds.
+func (f *found) held(s *scored) (n float64) {
+	for k := range f.terms {
+		if s.tf[k] > 0 {
+			n += holds(&f.terms[k])
+		}
+	}
+	return n
+}
+
+// relevant gives the records that a prompt may be shown, best first; none when the evidence is thin.
+func (f *found) relevant() []scored {
+	if len(f.ranked) == 0 {
+		return nil
+	}
+	most := 0.0
+	for i := range f.ranked[:min(len(f.ranked), 10)] {
+		most = max(most, f.held(&f.ranked[i]))
+	}
+	if most < 1 || f.known()+perWord*min(most, mostWords) < leastEvidence {
+		return nil
+	}
+	best := f.ranked[0].score
+	var out []scored
+	for i := range f.ranked {
+		s := &f.ranked[i]
+		if s.score < leastOfBest*best {
+			break
+		}
+		if s.score >= leastNearby*best || f.held(s) > 0 {
+			out = append(out, *s)
+		}
+	}
+	return out
 }

@@ -32,6 +32,8 @@ type queryTerm struct {
 	class  class
 	chat   bool // a word of courtesy or approval
 	task   bool // a word of any task
+	common bool // a word of everyday
+	name   bool // written as a name or an identifier
 	docs   int  // records of the project that hold it
 	idf    float64
 }
@@ -54,7 +56,11 @@ func parse(text string) prompt {
 	c := collect{at: make(map[string]int), words: wordSets()}
 	for _, s := range segments(text) {
 		c.weight = s.weight
-		sc := scanner{emit: c.add, pos: c.last + 4}
+		sc := scanner{pos: c.last + 4}
+		sc.emit = func(term, surface []byte, k class, pos int) {
+			c.capital = sc.capital
+			c.add(term, surface, k, pos)
+		}
 		sc.scan(s.text)
 		c.last = sc.pos
 		if len(c.terms) >= maxTermsIn*2 {
@@ -66,18 +72,19 @@ func parse(text string) prompt {
 
 // collect gathers the terms of the segments, the heaviest mention of each.
 type collect struct {
-	words  *wordLists
-	terms  []queryTerm
-	at     map[string]int
-	weight float64
-	last   int
+	words   *wordLists
+	terms   []queryTerm
+	at      map[string]int
+	weight  float64
+	last    int
+	capital bool
 }
 
 func (c *collect) add(term, surface []byte, k class, pos int) {
 	if c.words.stop[string(surface)] {
 		return
 	}
-	t := queryTerm{text: string(term), weight: c.weight, pos: pos, class: k, hash: hash(term)}
+	t := queryTerm{text: string(term), name: c.capital && k == classWord, weight: c.weight, pos: pos, class: k, hash: hash(term)}
 	switch {
 	case k == classWhole: // its pieces are there as well
 		t.weight *= 0.25
@@ -87,6 +94,7 @@ func (c *collect) add(term, surface []byte, k class, pos int) {
 		t.weight *= 0.4
 	case k == classWord || k == classPart:
 		t.chat, t.task = c.words.chat[string(surface)], c.words.task[string(surface)]
+		t.common = c.words.common[string(term)]
 	}
 	if i, ok := c.at[t.text]; ok {
 		if t.weight > c.terms[i].weight {

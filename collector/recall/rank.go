@@ -78,6 +78,7 @@ type scored struct {
 	doc   *doc
 	tf    []float64 // by query term, weighted by field and length
 	gave  []float64 // by query term, what it gave to own
+	all   []float64 // tf with the neighbours' share
 	own   float64
 	score float64
 	near  float64
@@ -113,6 +114,7 @@ func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour
 				}
 			}
 		}
+		s.all = tf
 		s.score = t.sum(terms, tf) + t.proximity*s.near
 	}
 	t.addSessions(out)

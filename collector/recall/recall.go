@@ -39,7 +39,8 @@ type Explain struct {
 	Terms     []TermScore
 	Own       float64 // of the record's own terms
 	Proximity float64
-	Coverage  float64 // share of the prompt's informative weight that the record holds, 0 to 1
+	Known     float64 // share of what the prompt says that the project has spoken of, 0 to 1
+	Held      float64 // telling words of the prompt that the record holds
 }
 
 // TermScore is what one term of the prompt is worth.
@@ -233,7 +234,7 @@ func (f *found) results(ranked []scored) []Result {
 
 func (f *found) result(s *scored) Result {
 	r := Result{Stored: f.byID[s.doc.id], Score: s.score, Matched: []string{}}
-	r.Explain = Explain{Own: s.own, Proximity: s.near}
+	r.Explain = Explain{Own: s.own, Proximity: s.near, Known: f.known(), Held: f.held(s)}
 	for k, tf := range s.tf {
 		if tf == 0 {
 			continue

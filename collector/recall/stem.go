@@ -1,5 +1,7 @@
 package recall
 
+import "sync"
+
 // stem reduces an English word of lower-case ASCII letters to a stem by Porter's algorithm (1980), in place, so that
 // retry, retries and retried meet. Words of one or two letters, and anything with a digit, an underscore or another
 // script in it, stay as they are.
@@ -130,16 +132,16 @@ func (s stemmer) finalY() stemmer {
 	return s
 }
 
-func step2() [][2]string {
+var step2 = sync.OnceValue(func() [][2]string {
 	return [][2]string{{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"},
 		{"bli", "ble"}, {"alli", "al"}, {"entli", "ent"}, {"eli", "e"}, {"ousli", "ous"}, {"ization", "ize"},
 		{"ation", "ate"}, {"ator", "ate"}, {"alism", "al"}, {"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"},
 		{"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"}, {"logi", "log"}}
-}
+})
 
-func step3() [][2]string {
+var step3 = sync.OnceValue(func() [][2]string {
 	return [][2]string{{"icate", "ic"}, {"ative", ""}, {"alize", "al"}, {"iciti", "ic"}, {"ical", "ic"}, {"ful", ""}, {"ness", ""}}
-}
+})
 
 func (s stemmer) replace(table func() [][2]string, m int) stemmer {
 	for _, r := range table() {

@@ -60,7 +60,7 @@ works working start new good better best first last time times file files code l
 take come keep move build made small simple quick quickly great sure today back right different people
 review summarize summarise summary describe list open read print generate refactor edit improve using`
 
-type wordLists struct{ stop, chat, task map[string]bool }
+type wordLists struct{ stop, chat, task, common map[string]bool } // common holds stems
 
 func wordSets() *wordLists { return loadWords() }
 
@@ -74,5 +74,9 @@ var loadWords = sync.OnceValue(func() *wordLists {
 		}
 		return m
 	}
-	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords)}
+	common := map[string]bool{}
+	for w := range set(commonWords) {
+		common[string(stem([]byte(w)))] = true
+	}
+	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords), common}
 })

@@ -28,6 +28,7 @@ type scanner struct {
 	pos       int
 	buf, stem []byte
 	parts     []span
+	capital   bool // the run begins with a capital and no sentence begins with it
 }
 
 type span struct{ from, to int }
@@ -60,6 +61,7 @@ func (sc *scanner) scan(s string) {
 				i = k
 				continue
 			}
+			sc.capital = unicode.IsUpper(r) && !startsSentence(s[:i])
 			sc.run(s[i:j])
 			i = j
 		default:
@@ -85,6 +87,12 @@ func runEnd(s string, i int) int {
 		}
 	}
 	return i
+}
+
+// startsSentence tells whether what follows s begins a sentence or a line.
+func startsSentence(s string) bool {
+	s = strings.TrimRight(s, " \t\"'`*_([")
+	return s == "" || strings.IndexByte(".!?:\n>-", s[len(s)-1]) >= 0
 }
 
 // signed is the word for a name whose signs matter, as C++ and C#, when the run from i to j is one, and its end.
