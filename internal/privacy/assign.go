@@ -1,6 +1,9 @@
 package privacy
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // kind is what the name of a value says about it.
 type kind int
@@ -140,7 +143,7 @@ func (s *scan) behindColour(i int) bool {
 	return k >= 0 && colourEnd(s.t, max(0, i-12)+k+1, 0) == i
 }
 
-// maxValue is the length in bytes up to which a quoted value is looked for its end.
+// maxValue is how many bytes of a header or an element are looked at.
 const maxValue = 4096
 
 // value judges the value that begins behind spaces at i.
@@ -162,6 +165,9 @@ func (s *scan) value(k kind, f form, i int, startsLine bool) int {
 		for end < len(s.t) && end < i+maxValue && strings.IndexByte("\r\n\"'`", s.t[end]) < 0 {
 			end++
 		}
+		for end < len(s.t) && !utf8.RuneStart(s.t[end]) {
+			end++
+		}
 		return s.judge(k, f, i, end)
 	}
 	if i < s.valueEnd { // inside the value that was looked at last
@@ -180,7 +186,7 @@ func (s *scan) quotedValue(q, back int) (from, end int) {
 	if strings.HasPrefix(s.t[from:], string([]byte{c, c})) {
 		from += 2 // """triple"""
 	}
-	for end = from; end < len(s.t) && end < from+maxValue && s.t[end] != '\n'; end++ {
+	for end = from; end < len(s.t) && s.t[end] != '\n'; end++ {
 		if s.t[end] != c {
 			continue
 		}

@@ -1,6 +1,10 @@
 package privacy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 // The cases that every build of kiro-learn is held to: not a byte of the needle may stay, the words around it must.
 func TestTextCases(t *testing.T) {
@@ -27,5 +31,28 @@ func TestTextCases(t *testing.T) {
 	const plain = "see commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432 and id 123e4567-e89b-12d3-a456-426614174000 in sk-learn"
 	if got := (Scrubber{Secrets: true}).Text(plain); got != plain {
 		t.Errorf("not secrets: %q", got)
+	}
+}
+
+// A value of any length goes whole, and no character is cut in two.
+func TestLongValues(t *testing.T) {
+	s := Scrubber{Secrets: true}
+	for _, c := range []struct{ name, in, want string }{
+		{"quoted", `password = "a1` + strings.Repeat("漢", 3000) + `" b`, `password = "[REDACTED]" b`},
+		{"bare", "password=a1" + strings.Repeat("漢", 3000) + " b", "password=[REDACTED] b"},
+		{"unclosed", `password = "a1` + strings.Repeat("漢", 3000), `password = "[REDACTED]`},
+		{"key without an end", "-----BEGIN PRIVATE " + "KEY-----\n" + strings.Repeat("MIIEpAIBAAKCAQEA\n", 9000), "[REDACTED]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := s.Text(c.in); got != c.want {
+				t.Errorf("got %.80q… of %d bytes, want %q", got, len(got), c.want)
+			}
+		})
+	}
+	for n := range 4 {
+		got := s.Text("Authorization: Bearer a1" + strings.Repeat("x", 4070+n) + strings.Repeat("漢", 3000))
+		if !utf8.ValidString(got) {
+			t.Errorf("shifted by %d, a character is cut in two", n)
+		}
 	}
 }

@@ -76,25 +76,33 @@ func (r Reader) LastPrompt(sessionID string) (text, mark string, ok bool) {
 	return text, mark, ok
 }
 
-// pollEvery is how long WaitAnswer waits between two looks.
-const pollEvery = 15 * time.Millisecond
+// pollEvery is how long WaitAnswer waits between two looks; settled is the number of looks at an unchanged file after
+// which an answer in it is taken for the closing one, since Kiro may write the turn's end only when its hooks are done.
+const (
+	pollEvery = 15 * time.Millisecond
+	settled   = 10
+)
 
 // WaitAnswer is LastAnswer for a turn that is just ending: the file may appear, and the closing message be written, a
-// moment after the hook is called, so it looks again until the turn's end is there or ctx is done, and then gives what
-// there is. It does not wait when ctx has no deadline.
+// moment after the hook is called, so it looks again until the turn's end is there, the file with an answer in it has
+// stopped to grow, or ctx is done, and then gives what there is. It does not wait when ctx has no deadline.
 func (r Reader) WaitAnswer(ctx context.Context, sessionID string) (text string, ok bool) {
 	if _, bounded := ctx.Deadline(); !bounded || !plainName(sessionID) {
 		return r.LastAnswer(sessionID)
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	path := ""
+	path, size, quiet := "", int64(-1), 0
 	for {
 		if path == "" {
 			path = r.find(sessionID)
 		}
+		now := sizeOf(path) // before the look, so that growth during it counts as growth
 		text, ended, ok := answer(path)
-		if ended {
+		if now != size {
+			size, quiet = now, 0
+		}
+		if quiet++; ended || ok && quiet > settled {
 			return text, ok
 		}
 		select {
@@ -103,6 +111,15 @@ func (r Reader) WaitAnswer(ctx context.Context, sessionID string) (text string, 
 		case <-tick.C:
 		}
 	}
+}
+
+// sizeOf is the size of a file in bytes, -1 when there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	return info.Size()
 }
 
 // backwards calls f for the messages of a session's file, the newest first, until f returns false.

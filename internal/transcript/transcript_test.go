@@ -207,7 +207,7 @@ func TestWaitAnswer(t *testing.T) {
 		return c
 	}
 	t.Run("written late, in two pieces", func(t *testing.T) {
-		r := standalone(t, `{"type":"user","content":"p"}`, `{"payload":{"type":"assistant","operationType":"Say","content":"first"}}`)
+		r := standalone(t, `{"type":"user","content":"p"}`)
 		path := r.find(id)
 		done := make(chan error, 1)
 		go func() {
@@ -234,6 +234,12 @@ func TestWaitAnswer(t *testing.T) {
 		r := standalone(t, `{"type":"user","content":"p"}`, say)
 		if got, ok := r.WaitAnswer(ctx(t, 40*time.Millisecond), id); !ok || got != "closing" {
 			t.Errorf("got %q, %v; want what there is at the deadline", got, ok)
+		}
+	})
+	t.Run("the end comes only after the hooks", func(t *testing.T) {
+		r := standalone(t, `{"type":"user","content":"p"}`, say)
+		if got, ok := r.WaitAnswer(ctx(t, time.Hour), id); !ok || got != "closing" {
+			t.Errorf("got %q, %v; want the answer of the settled file", got, ok)
 		}
 	})
 	t.Run("ended before", func(t *testing.T) {
