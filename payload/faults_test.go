@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -17,8 +18,9 @@ import (
 	"kiro-learn/internal/event"
 )
 
+// read is a hook with all the time of the world, on however slow a machine.
 func read(hook, stdin string) Payload {
-	return Read(Request{Name: hook, Stdin: strings.NewReader(stdin)})
+	return Read(Request{Name: hook, Stdin: strings.NewReader(stdin), FirstByte: time.Hour, Whole: time.Hour})
 }
 
 func TestHookOf(t *testing.T) {
@@ -126,7 +128,7 @@ func TestChannelsAndSpellings(t *testing.T) {
 					"found in environment":   {Getenv: env("USER_PROMPT", sp.text), Stdin: strings.NewReader("")},
 					"told by both":           {Getenv: env("USER_PROMPT", sp.text), Stdin: strings.NewReader(sp.text)},
 				} {
-					req.Name, req.Surface = hook, event.SurfaceIDE
+					req.Name, req.Surface, req.FirstByte, req.Whole = hook, event.SurfaceIDE, time.Hour, time.Hour
 					want := kind.want
 					want.Name, want.IDE0 = hook, hook == "promptSubmit" || hook == "agentStop"
 					if d := cmp.Diff(want, Read(req)); d != "" {
@@ -249,7 +251,7 @@ func TestEncodings(t *testing.T) {
 			for _, stdin := range []func() Payload{
 				func() Payload { return read("userPromptSubmit", tt.in) },
 				func() Payload {
-					return Read(Request{Name: "userPromptSubmit", Stdin: iotest.OneByteReader(strings.NewReader(tt.in))})
+					return Read(Request{Name: "userPromptSubmit", Stdin: iotest.OneByteReader(strings.NewReader(tt.in)), Whole: time.Hour})
 				},
 			} {
 				if p := stdin(); p.Prompt != "漢 😀 why?" || p.SessionID != "s" || p.Notes != nil {

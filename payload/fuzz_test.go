@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,9 +39,9 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s), "userPromptSubmit")
 	}
 	f.Fuzz(func(t *testing.T, in []byte, hook string) {
-		whole := Read(Request{Name: hook, Stdin: strings.NewReader(string(in))})
+		whole := Read(Request{Name: hook, Stdin: strings.NewReader(string(in)), Whole: time.Hour})
 		check(t, in, whole)
-		bytewise := Read(Request{Name: hook, Stdin: iotest.OneByteReader(strings.NewReader(string(in)))})
+		bytewise := Read(Request{Name: hook, Stdin: iotest.OneByteReader(strings.NewReader(string(in))), Whole: time.Hour})
 		if d := cmp.Diff(whole, bytewise); d != "" {
 			t.Errorf("pieces of the input make a difference (-whole +bytes):\n%s", d)
 		}
@@ -82,7 +83,7 @@ func FuzzValid(f *testing.F) {
 		if !json.Valid(value) || !utf8.Valid(value) {
 			return
 		}
-		p := Read(Request{Name: "postToolUse", Stdin: strings.NewReader(string(in))})
+		p := Read(Request{Name: "postToolUse", Stdin: strings.NewReader(string(in)), Whole: time.Hour})
 		if p.ToolName != "t" || p.Notes != nil {
 			return // repaired: a NUL, a lone surrogate, or too deep; the other fuzz test has it
 		}

@@ -45,7 +45,7 @@ type Request struct {
 	Getenv  func(string) string // of the process
 	Stdin   io.Reader           // of the process
 	// FirstByte is how long to wait for a first byte, 1.5 s if zero. Whole is the longest that a value may take to
-	// arrive, counted from the start, 2.5 s if zero; a writer that stalls for a second is given up before.
+	// arrive, counted from the start, 2.5 s if zero; a writer that stalls for two fifths of that is given up before.
 	FirstByte, Whole time.Duration
 }
 

@@ -3,6 +3,7 @@ package payload
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,7 +104,7 @@ func TestEverySamplePayload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := Request{Name: tt.hook, Stdin: pipe(t, string(b), true)}
+			req := Request{Name: tt.hook, Stdin: pipe(t, string(b), true), Whole: time.Hour}
 			if tt.want.Surface == event.SurfaceIDE {
 				req = Request{Name: tt.hook, Surface: "kiro-ide", Channel: "env", Getenv: env("USER_PROMPT", string(b)), Stdin: untouched{t}}
 			}

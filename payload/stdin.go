@@ -11,7 +11,6 @@ import (
 const (
 	defaultFirstByte = 1500 * time.Millisecond
 	defaultWhole     = 2500 * time.Millisecond // a value that is still arriving
-	stall            = time.Second             // between two bytes of one value
 	legacyFirstByte  = 500 * time.Millisecond  // where the environment already holds a payload
 	firstRead        = 8 << 10                 // bytes; most payloads need no more
 	maxDrain         = 64 << 20                // bytes read and thrown away behind the value
@@ -27,6 +26,7 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 	p := &pump{scanner: s, done: make(chan struct{})}
 	begin := time.Now()
 	go p.run(r)
+	stall := whole * 2 / 5 // between two bytes of one value: a second of the usual 2.5
 	timer := time.NewTimer(min(firstByte, stall))
 	defer timer.Stop()
 	for {
