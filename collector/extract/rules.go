@@ -185,9 +185,12 @@ func (w *work) summaryRecord(seen map[string]bool) (event.Record, bool) {
 		return event.Record{}, false // a commit says nothing its history does not
 	}
 	r.FilesTouched = ch.all()
-	r.Concepts = concepts(conceptText{r.Title, 3}, conceptText{strings.Join(w.answer[:min(len(w.answer), 12)], " "), 2}, conceptText{strings.Join(w.req.sentences[:min(len(w.req.sentences), 12)], " "), 1})
+	r.Concepts = concepts(conceptText{r.Title, 3}, conceptText{firstFew(w.answer), 2}, conceptText{firstFew(w.req.sentences), 1})
 	return w.finish(r, w.sources(acts)), true
 }
+
+// firstFew joins the sentences of a text that its key terms are taken from.
+func firstFew(list []string) string { return strings.Join(list[:min(len(list), 12)], " ") }
 
 // result is the answer in brief: all of a discovery's; else its first sentence, and what follows that is no fact.
 func (w *work) result(r event.Record) string {
@@ -275,7 +278,7 @@ func (w *work) summaryText(r event.Record, ch changes, runs []commandRun, acts [
 		add("Read: %s.", listSome(ch.read, 8))
 	}
 	if len(runs) > 0 {
-		add("Ran: %s.", listRuns(runs, projectBase(w.source.ProjectPath)))
+		add("Ran: %s.", listRuns(runs))
 	}
 	if used := serverTools(acts); len(used) > 0 {
 		add("Used: %s.", listSome(used, 8))

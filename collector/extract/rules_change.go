@@ -73,9 +73,9 @@ func listSome(list []string, n int) string {
 
 // commandRun is a command of a turn with all the ways it ended, in order.
 type commandRun struct {
-	line    string
-	ends    []string // "passed", "failed", "ran"
-	failure outcome  // of its last failing run
+	line string
+	ends []string // "passed", "failed", "ran"
+	why  string   // its last failing run failed
 }
 
 const maxRuns = 8
@@ -99,7 +99,7 @@ func commandRuns(acts []action) []commandRun {
 		end := "ran"
 		if a.out.failed {
 			end = "failed"
-			out[n].failure = a.out
+			out[n].why = a.why
 		} else if a.out.known {
 			end = "passed"
 		}
@@ -121,10 +121,10 @@ func routine(runs []commandRun) bool {
 }
 
 // listRuns tells commands and how they ended: "`go test ./x` failed (got 1, want 3), then passed".
-func listRuns(runs []commandRun, base string) string {
+func listRuns(runs []commandRun) string {
 	var out []string
 	for _, r := range runs[:min(len(runs), maxRuns)] {
-		s := "`" + r.line + "`"
+		s, told := "`"+r.line+"`", false
 		for i, end := range r.ends[max(0, len(r.ends)-4):] {
 			switch {
 			case end == "ran" && i == 0:
@@ -133,10 +133,9 @@ func listRuns(runs []commandRun, base string) string {
 			default:
 				s += ", then " + end
 			}
-			if end == "failed" && !strings.Contains(s, "(") {
-				if best, _ := errorLines(r.failure.text, base); best != "" {
-					s += " (" + cutWords(best, 160) + ")"
-				}
+			if end == "failed" && r.why != "" && !told {
+				told = true
+				s += " (" + cutWords(r.why, 160) + ")"
 			}
 		}
 		out = append(out, s)

@@ -70,8 +70,10 @@ func concepts(texts ...conceptText) []string {
 // generic tells words of the trade that are everywhere and name nothing.
 func generic(w string) bool {
 	switch w {
-	case "error", "type", "string", "value", "code", "file", "output", "input", "column", "function", "method", "object", "variable", "number", "default", "id", "host", "message", "parameter", "test", "bug", "job", "key", "list",
-		"user", "version", "process", "line", "array", "null", "byte", "integer", "image", "component", "class", "exception", "app":
+	case "error", "type", "string", "value", "code", "file", "output", "input", "column", "function", "method", "object",
+		"variable", "number", "default", "id", "host", "message", "parameter", "test", "bug", "job", "key", "list",
+		"user", "version", "process", "line", "array", "null", "byte", "integer", "image", "component", "class", "exception",
+		"app":
 		return true
 	}
 	return false
@@ -121,7 +123,8 @@ func identifier(w string) bool {
 		return false
 	}
 	switch strings.ToLower(w) {
-	case "and/or", "i/o", "n/a", "e.g", "i.e", "client/server", "he/she", "read/write", "yes/no", "z.b", "d.h", "a.m", "p.m", "u.s", "redacted":
+	case "and/or", "i/o", "n/a", "e.g", "i.e", "client/server", "he/she", "read/write", "yes/no", "z.b", "d.h", "a.m", "p.m",
+		"u.s", "redacted":
 		return false
 	}
 	if i := strings.IndexByte(w, '_'); i > 0 && i < len(w)-1 {
@@ -146,7 +149,8 @@ func camelCase(w string) bool {
 		}
 		if lower && unicode.IsUpper(r) {
 			switch w {
-			case "GitHub", "GitLab", "TikTok", "PayPal", "WhatsApp", "JavaScript", "TypeScript", "YouTube", "LinkedIn", "iPhone", "McDonald":
+			case "GitHub", "GitLab", "TikTok", "PayPal", "WhatsApp", "JavaScript", "TypeScript", "YouTube", "LinkedIn",
+				"iPhone", "McDonald":
 				return false
 			}
 			return true
@@ -168,7 +172,9 @@ func acronym(w string) bool {
 		return false
 	}
 	switch w {
-	case "OK", "NO", "YES", "AND", "OR", "NOT", "THE", "IT", "IS", "TODO", "FAIL", "PASS", "ALL", "IN", "ON", "TO", "II", "III", "ERROR", "INFO", "WARN", "DO", "MUST", "NEVER", "ALWAYS", "FAILED", "PLEASE", "SELECT", "WHERE", "FROM", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "TABLE":
+	case "OK", "NO", "YES", "AND", "OR", "NOT", "THE", "IT", "IS", "TODO", "FAIL", "PASS", "ALL", "IN", "ON", "TO", "II",
+		"III", "ERROR", "INFO", "WARN", "DO", "MUST", "NEVER", "ALWAYS", "FAILED", "PLEASE", "SELECT", "WHERE", "FROM",
+		"INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "TABLE":
 		return false
 	}
 	return true

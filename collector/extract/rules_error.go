@@ -93,12 +93,16 @@ func trivialCommand(command string) bool {
 
 func trivialWords(words []string) bool {
 	switch words[0] {
-	case "ls", "cat", "pwd", "cd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc", "sort", "tree", "stat", "file", "true", "false",
-		"test", "[", "sleep", "env", "printenv", "date", "whoami", "uname", "ps", "type", "command", "mkdir", "less", "awk", "cut", "xargs", "dir", "jq", "tee",
-		"Get-ChildItem", "Get-Content", "Select-String", "kiro-learn", "uniq", "diff", "sed", "export", "printf", "touch", "cp", "mv", "rm", "chmod", "set":
+	case "ls", "cat", "pwd", "cd", "echo", "head", "tail", "grep", "rg", "find", "which", "wc", "sort", "tree", "stat", "file",
+		"true", "false",
+		"test", "[", "sleep", "env", "printenv", "date", "whoami", "uname", "ps", "type", "command", "mkdir", "less", "awk",
+		"cut", "xargs", "dir", "jq", "tee",
+		"Get-ChildItem", "Get-Content", "Select-String", "kiro-learn", "uniq", "diff", "sed", "export", "printf", "touch",
+		"cp", "mv", "rm", "chmod", "set":
 		return true
 	case "git":
-		return len(words) < 2 || !slices.Contains([]string{"commit", "push", "merge", "rebase", "cherry-pick", "pull", "apply"}, words[1])
+		return len(words) < 2 || !slices.Contains([]string{"commit", "push", "merge", "rebase", "cherry-pick", "pull",
+			"apply"}, words[1])
 	}
 	return false
 }
@@ -176,7 +180,8 @@ func familyWords(words []string) int {
 func (c *check) read(words []string) {
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
-		case slices.Contains([]string{"-run", "--run", "-k", "-t", "--testNamePattern", "--grep", "-g", "--filter"}, w) && i+1 < len(words):
+		case slices.Contains([]string{"-run", "--run", "-k", "-t", "--testNamePattern", "--grep", "-g",
+			"--filter"}, w) && i+1 < len(words):
 			c.part = words[i+1]
 			i++
 		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--filter=") || strings.HasPrefix(w, "--grep=") || strings.Contains(w, "::"):
@@ -217,8 +222,7 @@ func errorRecord(f *failure, works []*work) (event.Record, bool) {
 	if f.last.old && (f.fixed == nil || f.fixed.old) {
 		return event.Record{}, false
 	}
-	base := projectBase(w.source.ProjectPath)
-	best, lines := errorLines(told.act.out.text, base)
+	best, lines := told.act.why, told.act.lines
 	if best == "" {
 		return event.Record{}, false
 	}

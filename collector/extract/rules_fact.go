@@ -14,22 +14,32 @@ const maxFacts = 8
 
 // factWords are wordings by which sentences state limits, reasons, names and places.
 var factWords = sync.OnceValue(func() []string {
-	return []string{"because", "due to", "so that", "since", "at most", "at least", "maximum", "minimum", "limit", "limited", "capped", "cap", "default", "defaults", "only", "requires", "required", "depends on",
-		"renamed", "renames", "is called", "named", "moved to", "lives in", "located in", "defined in", "stored in", "configured in", "set to", "starts at", "starting at", "root cause", "caused by", "must", "never", "always", "instead of", "deprecated", "supports", "does not support",
-		"weil", "höchstens", "mindestens", "standardmäßig", "porque", "máximo", "mínimo", "por defecto", "parce que", "par défaut", "por padrão", "因为", "最多", "默认", "至少", "ため", "最大", "既定"}
+	return []string{"because", "due to", "so that", "since", "at most", "at least", "maximum", "minimum", "limit", "limited",
+		"capped", "cap", "default", "defaults", "only", "requires", "required", "depends on",
+		"renamed", "renames", "is called", "named", "moved to", "lives in", "located in", "defined in", "stored in",
+		"configured in", "set to", "starts at", "starting at", "root cause", "caused by", "must", "never", "always",
+		"instead of", "deprecated", "supports", "does not support",
+		"weil", "höchstens", "mindestens", "standardmäßig", "porque", "máximo", "mínimo", "por defecto", "parce que",
+		"par défaut", "por padrão", "因为", "最多", "默认", "至少", "ため", "最大", "既定"}
 })
 
 // techWords are common words of the trade: what makes an answer without any identifier one about software.
 var techWords = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(`api app argument array async auth backend backoff backup batch binary browser bucket buffer bug build byte cache callback certificate ci cli client cluster code column commit compiler component config
-		configuration connection constraint container context cookie cpu credential cron daemon data database deadlock debug default dependency deploy deployment directory disk docker encoding endpoint environment error exception
-		fallback file filter flag format framework frontend function gateway gc git goroutine handler hash header hook host http https id import index input integer interface interval java javascript job json key kubernetes
-		lambda latency limit linter linux list loader lock log logger login loop macos map metadata method metric middleware migration mock module mutex node null object offset option orm output
-		package parameter parser partition password path payload permission pipeline plugin pod pointer pool port postgres postgresql prop protocol proxy python query queue react redis refactor regex region
-		registry release render replica repo repository request response retry rollback route router row runtime rust schema schema scheduler script secret server service session shard socket sql sqlite stack staging static
-		storage string struct style submodule svg syntax table template terminal test thread throttle timeout timer timestamp tls token trace transaction tree trigger type typescript ui unicode unit upload uploader uri url user utf-8 uuid
-		validation value variable version webhook websocket widget windows worker yaml`) {
+	for _, w := range strings.Fields(`api app argument array async auth backend backoff backup batch binary browser bucket buffer bug build byte cache
+		callback certificate ci cli client cluster code column commit compiler component config configuration connection
+		constraint container context cookie cpu credential cron daemon data database deadlock debug default dependency
+		deploy deployment directory disk docker encoding endpoint environment error exception fallback file filter flag
+		format framework frontend function gateway gc git goroutine handler hash header hook host http https id import
+		index input integer interface interval java javascript job json key kubernetes lambda latency limit linter linux
+		list loader lock log logger login loop macos map metadata method metric middleware migration mock module mutex
+		node null object offset option orm output package parameter parser partition password path payload permission
+		pipeline plugin pod pointer pool port postgres postgresql prop protocol proxy python query queue react redis
+		refactor regex region registry release render replica repo repository request response retry rollback route
+		router row runtime rust schema schema scheduler script secret server service session shard socket sql sqlite
+		stack staging static storage string struct style submodule svg syntax table template terminal test thread
+		throttle timeout timer timestamp tls token trace transaction tree trigger type typescript ui unicode unit upload
+		uploader uri url user utf-8 uuid validation value variable version webhook websocket widget windows worker yaml`) {
 		m[w] = true
 	}
 	return m
@@ -52,8 +62,12 @@ func filler(s string) bool {
 	if smallTalk(stripLeads(s)) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || isQuestion(s) {
 		return true
 	}
-	for _, p := range []string{"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ", "here are ", "you're welcome", "happy to", "glad ", "feel free", "is there anything", "would you like", "do you want",
-		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry", "i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to", "looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right", "i'm kiro", "i am kiro", "i don't have", "i do not have", "i can't", "i cannot",
+	for _, p := range []string{"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ",
+		"here are ", "you're welcome", "happy to", "glad ", "feel free", "is there anything", "would you like", "do you want",
+		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry",
+		"i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to",
+		"looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right",
+		"i'm kiro", "i am kiro", "i don't have", "i do not have", "i can't", "i cannot",
 		"gern", "claro", "bien sûr", "de nada", "当然", "好的", "不客气"} {
 		if strings.HasPrefix(low, p) && (wordCount(s) < 8 || !technical(s)) {
 			return true
@@ -107,7 +121,8 @@ func factScore(s string) int {
 		return 0
 	}
 	low := strings.ToLower(s)
-	if anyWord(low, []string{"maybe", "perhaps", "might", "not sure", "i think", "probably", "i wonder", "could be", "vielleicht", "也许", "可能"}) {
+	if anyWord(low, []string{"maybe", "perhaps", "might", "not sure", "i think", "probably", "i wonder", "could be",
+		"vielleicht", "也许", "可能"}) {
 		return 0
 	}
 	if anyWord(low, []string{"tests pass", "test passes", "tests passed", "all pass", "all green"}) {
@@ -173,7 +188,8 @@ func digits(w string) bool { return strings.IndexAny(w, "0123456789") >= 0 && le
 
 func numberWord(w string) bool {
 	switch w {
-	case "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "hundred", "thousand", "once", "twice", "half", "zwei", "drei", "vier", "fünf", "dos", "tres", "cuatro", "cinco",
+	case "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "twenty", "thirty", "hundred",
+		"thousand", "once", "twice", "half", "zwei", "drei", "vier", "fünf", "dos", "tres", "cuatro", "cinco",
 		"deux", "trois", "quatre", "cinq", "dois", "três", "quatro":
 		return true
 	}

@@ -163,7 +163,8 @@ func relativePath(p, base string) string {
 func looksLikeFile(p string) bool {
 	name := p[strings.LastIndexAny(p, `/\`)+1:]
 	switch name {
-	case "Makefile", "Dockerfile", "LICENSE", "Gemfile", "Rakefile", "Procfile", "Jenkinsfile", "README", "CHANGELOG", "go.mod", "go.sum":
+	case "Makefile", "Dockerfile", "LICENSE", "Gemfile", "Rakefile", "Procfile", "Jenkinsfile", "README", "CHANGELOG",
+		"go.mod", "go.sum":
 		return true
 	}
 	ext := path.Ext(name)

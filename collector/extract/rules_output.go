@@ -8,8 +8,8 @@ import (
 
 const (
 	maxErrorLines = 5
-	maxErrorLine  = 240 // characters
-	scanLines     = 4000
+	maxErrorLine  = 240  // characters
+	scanLines     = 1600 // of a longer output the first and the last lines are read
 )
 
 // errorLines picks the lines of a failed command's output that say why, in their order, and the best one of them. Where
@@ -73,16 +73,17 @@ func outputLines(output, base string) []string {
 	if base != "" {
 		output = strings.ReplaceAll(output, base+"/", "")
 	}
+	raw := strings.Split(output, "\n")
+	if len(raw) > scanLines {
+		raw = append(raw[:scanLines/2:scanLines/2], raw[len(raw)-scanLines/2:]...)
+	}
 	var all []string
-	for l := range strings.Lines(output) {
-		l = oneLine(l)
+	for _, l := range raw {
+		l = oneLine(l[:min(len(l), 4096)])
 		if strings.IndexFunc(l, unicode.IsLetter) < 0 || l == "Output:" || strings.HasPrefix(l, "Exit Code:") {
 			continue
 		}
 		all = append(all, l)
-	}
-	if len(all) > scanLines {
-		all = append(all[:scanLines/2:scanLines/2], all[len(all)-scanLines/2:]...)
 	}
 	return all
 }

@@ -23,29 +23,44 @@ type request struct {
 
 // leads are the words around a request that are not the request, longest first where one begins another.
 var leads = sync.OnceValue(func() []string {
-	return []string{"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning", "kiro", "hmm", "hm", "ah", "oh", "um", "wait", "actually", "basically", "okay", "ok", "alright", "all right", "great work", "great job", "great",
-		"perfect", "thank you so much", "thank you very much", "thank you", "thanks a lot", "thanks", "thx", "cool", "nice", "awesome", "excellent", "yes", "yep", "yeah", "sure", "so", "now", "then",
-		"also", "and", "next", "finally", "but", "well", "please", "pls", "plz", "kindly", "just", "go ahead and", "can you please", "can you", "could you please", "could you", "would you mind",
-		"would you", "will you", "can we", "could we", "i want you to", "i'd like you to", "i would like you to", "i need you to", "i want to", "i'd like to", "i would like to", "i need to",
-		"we want to", "we need to", "we have to", "we should", "you should", "you need to", "you have to", "let's", "let us", "lets", "help me to", "help me", "try to", "we decided to", "we've decided to",
-		"we have decided to", "i decided to", "i've decided to", "we agreed to", "we chose to", "hallo", "hola", "bonjour", "salut", "olá", "danke", "gracias", "merci", "bitte", "kannst du bitte", "kannst du", "könntest du bitte",
-		"könntest du", "können sie", "könnten sie", "ich möchte, dass du", "por favor", "puedes", "podrías", "¿puedes", "¿podrías", "s'il te plaît", "s'il vous plaît", "peux-tu", "pourrais-tu", "pouvez-vous",
+	return []string{"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning",
+		"kiro", "hmm", "hm", "ah", "oh", "um", "wait", "actually", "basically", "okay", "ok", "alright", "all right",
+		"great work", "great job", "great",
+		"perfect", "thank you so much", "thank you very much", "thank you", "thanks a lot", "thanks", "thx", "cool", "nice",
+		"awesome", "excellent", "yes", "yep", "yeah", "sure", "so", "now", "then",
+		"also", "and", "next", "finally", "but", "well", "please", "pls", "plz", "kindly", "just", "go ahead and",
+		"can you please", "can you", "could you please", "could you", "would you mind",
+		"would you", "will you", "can we", "could we", "i want you to", "i'd like you to", "i would like you to",
+		"i need you to", "i want to", "i'd like to", "i would like to", "i need to",
+		"we want to", "we need to", "we have to", "we should", "you should", "you need to", "you have to", "let's", "let us",
+		"lets", "help me to", "help me", "try to", "we decided to", "we've decided to",
+		"we have decided to", "i decided to", "i've decided to", "we agreed to", "we chose to", "hallo", "hola", "bonjour",
+		"salut", "olá", "danke", "gracias", "merci", "bitte", "kannst du bitte", "kannst du", "könntest du bitte",
+		"könntest du", "können sie", "könnten sie", "ich möchte, dass du", "por favor", "puedes", "podrías", "¿puedes",
+		"¿podrías", "s'il te plaît", "s'il vous plaît", "peux-tu", "pourrais-tu", "pouvez-vous",
 		"pourriez-vous", "você pode", "pode", "请你", "请", "你好", "帮我", "麻烦你", "麻烦", "能不能", "你能", "谢谢"}
 })
 
 var requestVerbs = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
-	for _, v := range strings.Fields(`add address adjust align allow analyse analyze apply assert audit automate backport batch benchmark block bring build bump cache cap change check clean clear close commit compare
-		configure connect convert copy correct cover create cut debug decouple deduplicate define delete deploy deprecate describe design detect disable display document downgrade drop
-		enable encode ensure enforce escape evaluate expand explain export expose extend extract fetch figure find finish fix flatten format generate get give guard handle hide hook implement import improve include increase
-		inline insert inspect install integrate introduce investigate keep lay limit link lint list load lock log look lower make map mark measure merge migrate mock move normalise normalize open optimise optimize order pack parse
-		patch pin plan polish port prevent print profile propagate publish pull push put raise read rebase record reduce refactor refresh register release reload remember remove rename reorder reorganise reorganize repair replace
-		report require reset resolve restore restrict retry return reuse revert review revise rewrite rotate route run sanitise sanitize save scaffold scan search secure separate serve set setup show simplify skip sort speed split
-		start stop store stream strip summarise summarize support swap switch sync tag test throttle tidy trace track translate trim try tune turn unify update upgrade upload use validate verify wait wire wrap write
-		füge entferne ändere erstelle schreibe behebe benenne ersetze prüfe teste aktualisiere implementiere verschiebe lösche mach baue
-		añade agrega elimina cambia crea escribe corrige arregla renombra reemplaza revisa prueba actualiza implementa mueve borra haz
-		ajoute supprime change crée écris corrige renomme remplace vérifie teste implémente déplace efface fais ajoutez supprimez créez corrigez
-		adicione adiciona remova crie escreva corrija renomeie substitua verifique teste atualize implemente mova apague faça`) {
+	for _, v := range strings.Fields(`add address adjust align allow analyse analyze apply assert audit automate backport batch benchmark block bring
+		build bump cache cap change check clean clear close commit compare configure connect convert copy correct cover
+		create cut debug decouple deduplicate define delete deploy deprecate describe design detect disable display
+		document downgrade drop enable encode ensure enforce escape evaluate expand explain export expose extend extract
+		fetch figure find finish fix flatten format generate get give guard handle hide hook implement import improve
+		include increase inline insert inspect install integrate introduce investigate keep lay limit link lint list
+		load lock log look lower make map mark measure merge migrate mock move normalise normalize open optimise
+		optimize order pack parse patch pin plan polish port prevent print profile propagate publish pull push put raise
+		read rebase record reduce refactor refresh register release reload remember remove rename reorder reorganise
+		reorganize repair replace report require reset resolve restore restrict retry return reuse revert review revise
+		rewrite rotate route run sanitise sanitize save scaffold scan search secure separate serve set setup show
+		simplify skip sort speed split start stop store stream strip summarise summarize support swap switch sync tag
+		test throttle tidy trace track translate trim try tune turn unify update upgrade upload use validate verify wait
+		wire wrap write füge entferne ändere erstelle schreibe behebe benenne ersetze prüfe teste aktualisiere
+		implementiere verschiebe lösche mach baue añade agrega elimina cambia crea escribe corrige arregla renombra
+		reemplaza revisa prueba actualiza implementa mueve borra haz ajoute supprime change crée écris corrige renomme
+		remplace vérifie teste implémente déplace efface fais ajoutez supprimez créez corrigez adicione adiciona remova
+		crie escreva corrija renomeie substitua verifique teste atualize implemente mova apague faça`) {
 		m[v] = true
 	}
 	return m
@@ -136,17 +151,20 @@ func requestScore(s string, at int) int {
 }
 
 var problemWords = sync.OnceValue(func() []string {
-	return []string{"fails", "failing", "broken", "crashes", "times out", "error", "bug", "doesn't work", "does not work", "wrong", "slow", "leak", "leaks", "hangs", "missing", "flaky", "panics"}
+	return []string{"fails", "failing", "broken", "crashes", "times out", "error", "bug", "doesn't work", "does not work",
+		"wrong", "slow", "leak", "leaks", "hangs", "missing", "flaky", "panics"}
 })
 
 // asksToDo tells a polite request from a question: "Can you rename it?" is to be done, not answered.
 func asksToDo(s string) bool {
 	low := strings.ToLower(s)
-	for _, p := range []string{"can you", "could you", "would you", "will you", "please", "pls", "i want you to", "i need you to", "i'd like you to", "let's", "kannst du", "könntest du", "bitte", "puedes", "podrías", "por favor",
+	for _, p := range []string{"can you", "could you", "would you", "will you", "please", "pls", "i want you to",
+		"i need you to", "i'd like you to", "let's", "kannst du", "könntest du", "bitte", "puedes", "podrías", "por favor",
 		"peux-tu", "pourrais-tu", "pouvez-vous", "s'il te plaît", "s'il vous plaît", "você pode", "帮我", "请"} {
 		if i, ok := hasWord(low, p); ok {
 			rest := strings.TrimLeft(low[i+len(p):], " ,，")
-			for _, ask := range []string{"tell", "explain", "remind", "say", "describe", "erklär", "explica", "expliqu", "说", "解释", "告诉"} {
+			for _, ask := range []string{"tell", "explain", "remind", "say", "describe", "erklär", "explica", "expliqu", "说",
+				"解释", "告诉"} {
 				if strings.HasPrefix(rest, ask) || strings.HasPrefix(rest, "please "+ask) {
 					return false
 				}
@@ -172,7 +190,8 @@ func isQuestion(s string) bool {
 	if strings.HasSuffix(t, ".") || strings.HasSuffix(t, "!") || strings.Contains(t, ",") {
 		return false // "When it fails, retry.": a question without its mark is short and ends in none
 	}
-	for _, p := range []string{"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we", "did we", "should we", "should i", "warum", "wie", "wo", "wann", "welche",
+	for _, p := range []string{"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we",
+		"did we", "should we", "should i", "warum", "wie", "wo", "wann", "welche",
 		"qué", "por qué", "cómo", "dónde", "pourquoi", "comment", "où", "por que", "como", "onde"} {
 		if rest, ok := trimWord(low, p); ok && wordCount(rest) > 0 {
 			return true
@@ -229,14 +248,22 @@ func smallTalk(s string) bool {
 		return r
 	}, low)
 	switch bare {
-	case "continue", "go on", "go ahead", "proceed", "carry on", "do it", "yes do it", "next", "more", "again", "retry", "try again", "keep going", "please continue", "continue please", "ok continue", "no", "nope", "stop",
-		"lgtm", "looks good", "looks good to me", "sounds good", "good job", "well done", "good", "fine", "got it", "understood", "i see", "right", "correct", "exactly", "agreed", "done", "you too", "bye", "goodbye", "see you",
-		"how are you", "whats up", "who are you", "what are you", "what can you do", "what can you help me with", "what model are you", "which model are you", "are you there", "what is your name", "whats your name", "good night", "good evening", "test", "testing", "ping", "hmm", "hm", "wow", "lol", "haha", "yo", "sup", "ty", "np", "no problem", "that works", "it works", "works",
-		"there", "you", "a lot", "so much", "very much", "for your help", "for the help", "weiter", "mach weiter", "ja", "nein", "sí", "si", "continúa", "oui", "non", "continue stp", "sim", "não", "继续", "好的", "好", "是", "不", "谢谢", "你好", "はい", "続けて", "ありがとう", "こんにちは", "お願いします", "네", "계속":
+	case "continue", "go on", "go ahead", "proceed", "carry on", "do it", "yes do it", "next", "more", "again", "retry",
+		"try again", "keep going", "please continue", "continue please", "ok continue", "no", "nope", "stop",
+		"lgtm", "looks good", "looks good to me", "sounds good", "good job", "well done", "good", "fine", "got it",
+		"understood", "i see", "right", "correct", "exactly", "agreed", "done", "you too", "bye", "goodbye", "see you",
+		"how are you", "whats up", "who are you", "what are you", "what can you do", "what can you help me with",
+		"what model are you", "which model are you", "are you there", "what is your name", "whats your name", "good night",
+		"good evening", "test", "testing", "ping", "hmm", "hm", "wow", "lol", "haha", "yo", "sup", "ty", "np",
+		"no problem", "that works", "it works", "works",
+		"there", "you", "a lot", "so much", "very much", "for your help", "for the help", "weiter", "mach weiter", "ja",
+		"nein", "sí", "si", "continúa", "oui", "non", "continue stp", "sim", "não", "继续", "好的", "好", "是", "不", "谢谢", "你好",
+		"はい", "続けて", "ありがとう", "こんにちは", "お願いします", "네", "계속":
 		return true
 	}
 	if n := wordCount(low); n <= 4 {
-		for _, p := range []string{"thank", "thanks", "good morning", "good evening", "nice to meet", "have a nice", "great job", "nice work", "good work", "how are you"} {
+		for _, p := range []string{"thank", "thanks", "good morning", "good evening", "nice to meet", "have a nice",
+			"great job", "nice work", "good work", "how are you"} {
 			if _, ok := hasWord(low, p); ok {
 				return true
 			}
@@ -246,7 +273,8 @@ func smallTalk(s string) bool {
 }
 
 func isCreative(low string) bool {
-	return anyWord(low, []string{"haiku", "poem", "limerick", "joke", "sonnet", "song", "story about", "riddle", "rhyme", "gedicht", "witz", "poema", "chiste", "poème", "blague", "piada", "俳句", "诗", "笑话"})
+	return anyWord(low, []string{"haiku", "poem", "limerick", "joke", "sonnet", "song", "story about", "riddle", "rhyme",
+		"gedicht", "witz", "poema", "chiste", "poème", "blague", "piada", "俳句", "诗", "笑话"})
 }
 
 // titleOf makes a title of a request without its leads.
@@ -258,7 +286,8 @@ func titleOf(s string, question bool) string {
 		if !question {
 			s = strings.TrimRight(s, "?？")
 		}
-		for _, p := range []string{", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls", " bitte", " por favor", " then", " as well", " too"} {
+		for _, p := range []string{", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls",
+			" bitte", " por favor", " then", " as well", " too"} {
 			if len(s) > len(p) && strings.EqualFold(s[len(s)-len(p):], p) {
 				s = s[:len(s)-len(p)]
 			}

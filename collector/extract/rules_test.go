@@ -91,25 +91,30 @@ func TestActionOf(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e := event.Event{EventID: storyID(1), Source: event.Source{ProjectPath: "/p"},
-				Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":%q,"tool_input":%s,"tool_response":%s}`, tt.tool, tt.input, tt.response))}
-			a, ok := actionOf(&e)
-			got := "-"
-			if ok {
-				var parts []string
-				if a.command != "" {
-					parts = append(parts, "$ "+a.command)
-				}
-				for _, f := range a.touched {
-					parts = append(parts, map[actKind]string{actRead: "read", actWrite: "write", actCreate: "create", actDelete: "delete"}[f.kind]+" "+f.path)
-				}
-				got = strings.Join(parts, " ")
-			}
+			got := describeAction(tt.tool, tt.input, tt.response)
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
+}
+
+// describeAction tells what is read from a tool use in the project /p: its command, and each file with what was done.
+func describeAction(tool, input, response string) string {
+	e := event.Event{EventID: storyID(1), Source: event.Source{ProjectPath: "/p"},
+		Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":%q,"tool_input":%s,"tool_response":%s}`, tool, input, response))}
+	a, ok := actionOf(&e)
+	if !ok {
+		return "-"
+	}
+	var parts []string
+	if a.command != "" {
+		parts = append(parts, "$ "+a.command)
+	}
+	for _, f := range a.touched {
+		parts = append(parts, map[actKind]string{actRead: "read", actWrite: "write", actCreate: "create", actDelete: "delete"}[f.kind]+" "+f.path)
+	}
+	return strings.Join(parts, " ")
 }
 
 func TestRelativePathOnWindows(t *testing.T) {

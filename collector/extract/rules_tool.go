@@ -27,6 +27,8 @@ type action struct {
 	command string
 	detail  string // of a tool that is neither file nor command: what it was asked about
 	out     outcome
+	why     string   // of a command that failed: the line of its output that says why
+	lines   []string // and the lines around it
 }
 
 // touch is one file an action named, relative to the project where it lies in it.
@@ -69,7 +71,9 @@ func actionOf(e *event.Event) (action, bool) {
 		if maskedExit(a.command) {
 			a.out.unmask()
 		}
-		if !a.out.failed {
+		if a.out.failed && !trivialCommand(a.command) {
+			a.why, a.lines = errorLines(a.out.text, base)
+		} else if !a.out.failed {
 			a.touched = shellTouches(a.command, stringAt(t.Input, "cwd", "working_dir", "workingDirectory"), base)
 		}
 	case actOther:
@@ -88,7 +92,8 @@ func kindOfTool(name string, input []byte) actKind {
 	n := strings.ToLower(strings.TrimPrefix(name, "@builtin/"))
 	n = strings.NewReplacer("_", "", "-", "", " ", "").Replace(n)
 	switch n {
-	case "fswrite", "write", "strreplace", "fsappend", "append", "createfile", "writefile", "editfile", "edit", "multiedit", "insert",
+	case "fswrite", "write", "strreplace", "fsappend", "append", "createfile", "writefile", "editfile", "edit", "multiedit",
+		"insert",
 		"fsreplace", "applypatch", "strreplaceeditor", "strreplacebasededittool", "replaceinfile", "editcode", "notebookedit":
 		if stringAt(input, "command") == "create" || n == "createfile" {
 			return actCreate
@@ -101,7 +106,8 @@ func kindOfTool(name string, input []byte) actKind {
 		return actDelete
 	case "fsread", "read", "readfile", "readfiles", "readmultiplefiles", "readcode", "openfile", "view", "viewfile":
 		return actRead
-	case "executebash", "executepwsh", "executecmd", "executepowershell", "executecommand", "shell", "bash", "pwsh", "powershell", "runcommand",
+	case "executebash", "executepwsh", "executecmd", "executepowershell", "executecommand", "shell", "bash", "pwsh",
+		"powershell", "runcommand",
 		"terminal", "runterminalcommand", "runshellcommand", "localshell":
 		return actCommand
 	}
@@ -197,7 +203,8 @@ func (o *outcome) unmask() {
 				o.exit = ""
 			}
 			return
-		case strings.HasPrefix(l, "ok "), l == "PASS", l == "OK", strings.HasPrefix(l, "test result: ok"), strings.Contains(l, "BUILD SUCCESS"), strings.Contains(l, " passed"):
+		case strings.HasPrefix(l, "ok "), l == "PASS", l == "OK", strings.HasPrefix(l, "test result: ok"),
+			strings.Contains(l, "BUILD SUCCESS"), strings.Contains(l, " passed"):
 			passed = true
 		}
 	}

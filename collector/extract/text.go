@@ -141,7 +141,8 @@ func dropElements(s string) string {
 				s = s[end+n+len(name)+len("</>"):]
 				continue
 			}
-			if unclosed[name] = true; len(unclosed) > 64 { // no prompt: the search for ever new names must end
+			unclosed[name] = true
+			if len(unclosed) > 64 { // this is no prompt, and the search for ever new names must end
 				break
 			}
 		}
@@ -157,7 +158,7 @@ func tagName(line string) string {
 		return ""
 	}
 	n := 1
-	for n < len(line) && n < 60 && (line[n] >= 'a' && line[n] <= 'z' || line[n] >= 'A' && line[n] <= 'Z' || n > 1 && (line[n] == '-' || line[n] == '_' || line[n] >= '0' && line[n] <= '9')) {
+	for n < min(len(line), 60) && (asciiLetter(line[n]) || n > 1 && strings.IndexByte("-_0123456789", line[n]) >= 0) {
 		n++
 	}
 	if n == 1 || n == len(line) || line[n] != '>' && line[n] != ' ' {
@@ -166,6 +167,9 @@ func tagName(line string) string {
 	return line[1:n]
 }
 
+func asciiLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// dropBetween removes what stands between two marks, and the marks.
 func dropBetween(s, begin, end string) string {
 	if !strings.Contains(s, begin) {
 		return s

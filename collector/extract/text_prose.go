@@ -216,17 +216,26 @@ func stripMarkup(p string) string {
 		return p
 	}
 	p = strings.ReplaceAll(p, "**", "")
+	var b strings.Builder
 	for {
 		mid := strings.Index(p, "](")
 		if mid < 0 {
-			return p
+			break
 		}
 		open, end := strings.LastIndexByte(p[:mid], '['), strings.IndexByte(p[mid:], ')')
-		if open < 0 || end < 0 {
-			return p
+		if end < 0 {
+			break
 		}
-		p = p[:open] + p[open+1:mid] + p[mid+end+1:]
+		if open < 0 {
+			b.WriteString(p[:mid+2])
+			p = p[mid+2:]
+			continue
+		}
+		b.WriteString(p[:open] + p[open+1:mid])
+		p = p[mid+end+1:]
 	}
+	b.WriteString(p)
+	return b.String()
 }
 
 // splitSentences appends the sentences of a paragraph. Code spans are not split, nor abbreviations, nor dots in names.
@@ -266,7 +275,8 @@ func splitSentences(out []string, p string) []string {
 func abbreviation(s string) bool {
 	w := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "("))
 	switch w {
-	case "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "no.", "dr.", "mr.", "mrs.", "z.b.", "d.h.", "u.a.", "bzw.", "ca.", "p.ej.", "ex.", "fig.", "incl.", "resp.":
+	case "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "no.", "dr.", "mr.", "mrs.", "z.b.", "d.h.", "u.a.", "bzw.", "ca.",
+		"p.ej.", "ex.", "fig.", "incl.", "resp.":
 		return true
 	}
 	return len(w) == 2 && w[0] >= '0' && w[0] <= '9' && len(s) == 2 // "1." at the start of a paragraph
