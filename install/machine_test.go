@@ -53,11 +53,13 @@ func newMachine(t *testing.T, base, cli, ide string) *machine {
 			return "", exec.ErrNotFound
 		},
 		Run: func(ctx context.Context, name string, args ...string) (string, error) {
-			f, err := m.env.LookPath(name)
-			if err != nil {
-				return "", err
+			if !filepath.IsAbs(name) {
+				var err error
+				if name, err = m.env.LookPath(name); err != nil {
+					return "", err
+				}
 			}
-			out, err := exec.CommandContext(ctx, f, args...).Output()
+			out, err := exec.CommandContext(ctx, name, args...).Output()
 			return string(out), err
 		},
 	}

@@ -1,0 +1,207 @@
+package install
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// mcp looks at our server in mcp.json, the user's and the project's.
+func (d *doctor) mcp(check string) {
+	user := filepath.Join(d.env.userDir(), "settings", "mcp.json")
+	files := []string{user}
+	if d.env.Project != "" && d.env.Project != d.env.Home {
+		files = append(files, filepath.Join(d.env.projectDir(), "settings", "mcp.json"))
+	}
+	servers := 0
+	for i, path := range files {
+		servers += d.mcpFile(check, path, i > 0)
+	}
+	if servers == 0 && d.bad == 0 {
+		program := d.found.Program.Path
+		d.report(Finding{Check: check, Status: Warn, Path: user, Detail: "Kiro does not know the MCP server, so agents cannot search their memory"},
+			d.file(user, "MCP server", shaped(mcpShape(program), mcpFile(program))))
+	}
+}
+
+func (d *doctor) mcpFile(check, path string, project bool) (servers int) {
+	if _, err := os.Lstat(path); err != nil {
+		return 0
+	}
+	doc, err := readDocument(path)
+	if err != nil {
+		d.report(Finding{Check: check, Status: Fail, Path: path, Detail: err.Error() + ", so Kiro does not load it", Fix: "mend the file and type: kiro-learn install"}, nil)
+		return 0
+	}
+	if err := mcpFit(doc); err != nil {
+		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: err.Error(), Fix: "rename that server and type: kiro-learn install"}, nil)
+	}
+	program := d.found.Program.Path
+	if project {
+		program = programName
+	}
+	mend := d.file(path, "MCP server", shaped(mcpShape(program), nil))
+	places := mcpEntries(doc)
+	if len(places) > 1 {
+		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: fmt.Sprintf("the MCP server stands there %d times", len(places))}, mend)
+	}
+	for _, p := range places {
+		command, _ := stringAt(*p.value, "command")
+		if _, err := d.resolve(command); err != nil {
+			d.report(Finding{Check: check, Status: Fail, Path: path, Detail: "the MCP server runs " + command + ", which is gone"}, mend)
+		}
+		if l, ok := lit(memberOf(*p.value, "disabled")); ok && l.Kind() == 't' {
+			d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "the MCP server is switched off", Fix: `set "disabled" to false in it`}, nil)
+		}
+	}
+	return len(places)
+}
+
+// kiro looks at Kiro's own settings.
+func (d *doctor) kiro(check string) {
+	files := []string{filepath.Join(d.env.userDir(), "settings", "cli.json")}
+	if d.env.Project != "" && d.env.Project != d.env.Home {
+		files = append(files, filepath.Join(d.env.projectDir(), "settings", "cli.json"))
+	}
+	for _, path := range files {
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		doc, err := readDocument(path)
+		if err != nil {
+			d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "Kiro's settings: the file " + err.Error(), Fix: "mend the file"}, nil)
+			continue
+		}
+		o, _ := doc.root.Value.(*hujson.Object)
+		for i := range o.Members {
+			k := keyOf(o, i)
+			if strings.Contains(strings.ToLower(k), "memory") && o.Members[i].Value.Value.Kind() == 't' {
+				d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "Kiro's own memory is on (" + k + "), so an agent may be told things twice", Fix: "switch one of the two off"}, nil)
+			}
+		}
+	}
+	if !d.found.Kiro {
+		d.report(Finding{Check: check, Status: Warn, Detail: "no Kiro was found here", Fix: "install Kiro, then type: kiro-learn doctor"}, nil)
+	}
+}
+
+func (d *doctor) switches(check string) {
+	if d.live.Disabled != "" {
+		d.report(Finding{Check: check, Status: Warn, Detail: d.live.Disabled, Fix: "undo that, or leave it if you meant it"}, nil)
+	}
+	if d.env.Getenv("KIRO_LEARN_CHILD") != "" {
+		d.report(Finding{Check: check, Status: Fail, Detail: "KIRO_LEARN_CHILD is set here, so hooks take this for a run of their own model", Fix: "unset KIRO_LEARN_CHILD"}, nil)
+	}
+	for _, w := range d.live.ConfigWarnings {
+		d.report(Finding{Check: check, Status: Warn, Detail: w, Fix: "edit the configuration"}, nil)
+	}
+}
+
+func (d *doctor) collectorLine() string {
+	if !d.live.Collector.Running {
+		return "no collector runs; the next hook starts one"
+	}
+	return "the collector answers, version " + d.live.Collector.Version
+}
+
+func (d *doctor) collector(check string) {
+	c := d.live.Collector
+	if c.Error != "" {
+		d.report(Finding{Check: check, Status: Fail, Detail: "the collector cannot be asked: " + c.Error, Fix: "kiro-learn collector stop, then kiro-learn collector start"}, nil)
+	}
+	if c.Running && c.Version != d.live.Version {
+		d.report(Finding{Check: check, Status: Warn, Detail: "the collector is version " + c.Version + ", this is " + d.live.Version, Fix: "kiro-learn collector stop; the next hook starts the new one"}, nil)
+	}
+	if c.Socket == "" || d.env.GOOS == "windows" {
+		return
+	}
+	if info, err := os.Lstat(c.Socket); err == nil && info.Mode().Perm()&0o077 != 0 {
+		d.report(Finding{Check: check, Status: Fail, Path: c.Socket, Detail: "others may talk to the collector's socket"}, func() error { return os.Chmod(c.Socket, 0o600) })
+	}
+}
+
+func (d *doctor) outbox(check string) {
+	o := d.live.Outbox
+	if age := d.live.Now.Sub(o.Oldest); o.Pending > 0 && !o.Oldest.IsZero() && age > time.Hour {
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events wait, the oldest for %s", o.Pending, age.Round(time.Hour)), Fix: "kiro-learn flush"}, nil)
+	}
+	if o.Quarantined > 0 {
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events could not be delivered and are set aside", o.Quarantined), Fix: "kiro-learn outbox quarantine"}, nil)
+	}
+	if o.MaxBytes > 0 && o.Bytes > o.MaxBytes/10*9 {
+		d.report(Finding{Check: check, Status: Fail, Detail: fmt.Sprintf("the outbox is full: %d of %d bytes", o.Bytes, o.MaxBytes), Fix: "kiro-learn flush"}, nil)
+	}
+}
+
+func (d *doctor) eventsLine() string {
+	var parts []string
+	for _, s := range slices.Sorted(maps.Keys(d.live.LastEvent)) {
+		parts = append(parts, fmt.Sprintf("the last event of %s came %s ago", s, d.live.Now.Sub(d.live.LastEvent[s]).Round(time.Minute)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (d *doctor) events(check string) {
+	if len(d.live.LastEvent) == 0 {
+		d.report(Finding{Check: check, Status: Warn, Detail: "no event has come yet", Fix: "start a new session in Kiro, since running ones keep the hooks they began with"}, nil)
+	}
+	if d.live.Events >= 10 && d.live.EmptyPayloads*2 > d.live.Events {
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d of the last %d events were empty, as some builds of Kiro send them", d.live.EmptyPayloads, d.live.Events), Fix: "update Kiro"}, nil)
+	}
+}
+
+// files looks at who may read what is kept, and at the room that is left.
+func (d *doctor) files(check string) {
+	places := []string{d.live.Dirs.Data, d.live.Dirs.State, d.live.Dirs.Run}
+	if d.live.Dirs.Config != "" {
+		places = append(places, d.live.Dirs.ConfigFile()) // it may hold a token; its directory may be the user's own
+	}
+	for _, p := range places {
+		if p != "" && d.env.GOOS != "windows" {
+			d.open(check, p)
+		}
+	}
+	if free := d.live.DiskFree; free >= 0 && free < 100<<20 {
+		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Data, Detail: fmt.Sprintf("%d MiB are free on the disk", free>>20), Fix: "make room"}, nil)
+	}
+}
+
+// open finds what others can read below one of our directories; one finding a directory is enough.
+func (d *doctor) open(check, dir string) {
+	var wide []string
+	count := 0
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.Type()&fs.ModeSymlink != 0 {
+			return nil
+		}
+		if count++; count > 100_000 {
+			return fs.SkipAll
+		}
+		if info, err := e.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
+			wide = append(wide, path)
+		}
+		return nil
+	})
+	if len(wide) == 0 {
+		return
+	}
+	d.report(Finding{Check: check, Status: Fail, Path: wide[0], Detail: fmt.Sprintf("others may use %d files or directories of yours in %s", len(wide), dir)}, func() error {
+		for _, path := range wide {
+			info, err := os.Lstat(path)
+			if err != nil {
+				continue // gone since
+			}
+			if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
