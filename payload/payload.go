@@ -111,7 +111,7 @@ func Read(r Request) Payload {
 		p.fields(s)
 	case !blank(string(s.raw)):
 		p.text(validText(s.raw, s.rawCut))
-	case len(s.raw) == 0 && r.Channel != ChannelStdin:
+	case r.Channel != ChannelStdin && len(bytes.TrimSpace(s.raw)) == 0:
 		p.env(inEnv, p.Surface == event.SurfaceIDE)
 	}
 	return p

@@ -104,7 +104,7 @@ func TestAClosedStdinIsNotWaitedFor(t *testing.T) {
 		name  string
 		stdin io.Reader
 	}{
-		{"none", nil}, {"no file", (*os.File)(nil)}, {"null device", null}, {"empty", strings.NewReader("")}, {"closed", gone}, {"empty pipe", pipe(t, "", true)},
+		{"none", nil}, {"no file", (*os.File)(nil)}, {"null device", null}, {"empty", strings.NewReader("")}, {"newline", strings.NewReader("\r\n")}, {"closed", gone}, {"empty pipe", pipe(t, "", true)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := Read(Request{Name: "promptSubmit", Channel: "auto", Stdin: tt.stdin, Getenv: env("USER_PROMPT", "a"), FirstByte: time.Hour, Whole: time.Hour})
