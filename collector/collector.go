@@ -42,20 +42,21 @@ type Options struct {
 
 // Collector is a running collector.
 type Collector struct {
-	o       Options
-	store   *store.Store
-	recall  *recall.Engine
-	worker  *extract.Worker
-	queue   *outbox.Queue
-	ids     *eventid.Source
-	scrub   privacy.Scrubber
-	feed    feed
-	nudge   chan struct{}
-	stop    chan struct{}
-	stopped sync.Once
-	started time.Time
-	last    atomic.Int64 // when the last request ended, in Unix nanoseconds
-	running atomic.Int64 // requests under way
+	o        Options
+	store    *store.Store
+	recall   *recall.Engine
+	worker   *extract.Worker
+	queue    *outbox.Queue
+	ids      *eventid.Source
+	scrub    privacy.Scrubber
+	feed     feed
+	nudge    chan struct{}
+	draining sync.Mutex
+	stop     chan struct{}
+	stopped  sync.Once
+	started  time.Time
+	last     atomic.Int64 // when the last request ended, in Unix nanoseconds
+	running  atomic.Int64 // requests under way
 }
 
 // Run is a collector's whole life: it returns when ctx ends, when the collector has been idle for long enough, or when a

@@ -47,6 +47,8 @@ func (c *Collector) wakeDrain() {
 
 // drain stores what the outbox holds. An event that can never be stored is set aside with the reason, and the rest flows.
 func (c *Collector) drain(ctx context.Context) (int, error) {
+	c.draining.Lock() // who asks to wait must not be told "busy" by our own loop
+	defer c.draining.Unlock()
 	n, err := c.queue.Drain(ctx, drainEvents, drainBytes, func(batch []outbox.Record) ([]outbox.Verdict, error) {
 		return c.deliver(ctx, batch)
 	})
@@ -70,7 +72,7 @@ func (c *Collector) deliver(ctx context.Context, batch []outbox.Record) ([]outbo
 		events, at = append(events, e), append(at, i)
 	}
 	if len(events) > 0 {
-		if _, err := c.store.AddEvents(ctx, events); err != nil {
+		if _, err := c.store.AddEvents(ctx, events, c.savedRecords(events...)...); err != nil {
 			return verdicts[:0], err // all of them stay
 		}
 	}

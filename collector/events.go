@@ -33,7 +33,7 @@ func (c *Collector) postEvent(w http.ResponseWriter, r *http.Request) {
 	} else {
 		recalled <- nil
 	}
-	stored, err := c.store.AddEvents(r.Context(), []event.Event{e})
+	stored, err := c.store.AddEvents(r.Context(), []event.Event{e}, c.savedRecords(e)...)
 	if err != nil {
 		c.internal(w, "store the event", err)
 		return
@@ -114,7 +114,7 @@ func (c *Collector) postBatch(w http.ResponseWriter, r *http.Request) {
 		lines = append(lines, batchLine{EventID: e.EventID})
 	}
 	if len(events) > 0 {
-		stored, err := c.store.AddEvents(r.Context(), events)
+		stored, err := c.store.AddEvents(r.Context(), events, c.savedRecords(events...)...)
 		if err != nil {
 			c.internal(w, "store the events", err)
 			return
