@@ -296,7 +296,7 @@ func TestNoJSON(t *testing.T) {
 		}
 	})
 	t.Run("a prompt in the environment that begins with JSON", func(t *testing.T) {
-		for _, in := range []string{`{"prompt":"a"} what is this?`, `{"name":"a"}`, `[1]`} {
+		for _, in := range []string{`{"prompt":"a"} what is this?`, `{"prompt":"a", oops}`, `{"prompt":"a"`, `{"name":"a"}`, `[1]`} {
 			if p := Read(Request{Name: "promptSubmit", Getenv: env("USER_PROMPT", in)}); p.Prompt != in {
 				t.Errorf("got %q, want %q", p.Prompt, in)
 			}

@@ -141,8 +141,13 @@ func surface(r Request, ide0 bool) string {
 	if ide0 {
 		return event.SurfaceIDE
 	}
-	editor := r.Getenv("VSCODE_PID") != "" || r.Getenv("VSCODE_IPC_HOOK") != ""
-	term := strings.ToLower(r.Getenv("TERM_PROGRAM"))
+	return Surface(r.Getenv)
+}
+
+// Surface is the Kiro that started this process, as far as its environment tells.
+func Surface(getenv func(string) string) string {
+	editor := getenv("VSCODE_PID") != "" || getenv("VSCODE_IPC_HOOK") != ""
+	term := strings.ToLower(getenv("TERM_PROGRAM"))
 	if editor && term != "vscode" && term != "kiro" {
 		return event.SurfaceIDE
 	}
@@ -156,7 +161,8 @@ func (p *Payload) env(value string, plain bool) {
 		return
 	}
 	s := &scanner{}
-	if s.write([]byte(value)) && s.top && !s.more && s.speaksTo(p.Hook) {
+	s.write([]byte(value))
+	if s.state == isDone && s.top && !s.more && s.speaksTo(p.Hook) {
 		p.notes(s.notes)
 		p.fields(s)
 		return
