@@ -10,6 +10,7 @@ import (
 
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
+	"kiro-learn/payload"
 	"kiro-learn/truncate"
 )
 
@@ -66,6 +67,16 @@ func host() string {
 // Namespace is the namespace of this user's memory of the project that dir belongs to.
 func Namespace(d config.Dirs, dir string) string {
 	return event.Namespace(actor(), resolver(d).Resolve(dir).ID)
+}
+
+// Origin is what every event of this user has in common in the project that dir belongs to: actor, namespace and source.
+// Whoever makes events that no hook fires begins with it. version is this program's.
+func Origin(d config.Dirs, dir, version string, getenv func(string) string) event.Event {
+	p, who := resolver(d).Resolve(dir), actor()
+	return event.Event{
+		ActorID: who, Namespace: event.Namespace(who, p.ID), SchemaVersion: event.SchemaVersion,
+		Source: event.Source{Surface: payload.Surface(getenv), Version: version, ClientID: host(), ProjectPath: event.CutChars(p.Root, event.MaxProjectPath)},
+	}
 }
 
 // ProjectRoot is the root of the project that dir belongs to; "" when it is nobody's.

@@ -20,8 +20,9 @@ const sameFiring = 1500 * time.Millisecond
 const besides = 3 * time.Millisecond
 
 // AddEvents stores valid events, synced before it returns, and tells for each whether it was new. An id that is already
-// there, or the same happening reported by another registration of the hook, is not stored again.
-func (s *Store) AddEvents(ctx context.Context, events []event.Event) (stored []bool, err error) {
+// there, or the same happening reported by another registration of the hook, is not stored again. A record among records
+// is saved in the same transaction with the event that it names first as its source, if that is stored now.
+func (s *Store) AddEvents(ctx context.Context, events []event.Event, records ...event.Record) (stored []bool, err error) {
 	err = s.submit(ctx, func(w *writerTx) error {
 		stored = make([]bool, len(events)) // a group that fails runs again
 		w.change = Change{}
@@ -32,11 +33,30 @@ func (s *Store) AddEvents(ctx context.Context, events []event.Event) (stored []b
 			}
 			if stored[i] = isNew; isNew {
 				w.change.Events = append(w.change.Events, events[i])
+				if err := s.addRecordsOf(w, &events[i], records); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 	return stored, err
+}
+
+func (s *Store) addRecordsOf(w *writerTx, e *event.Event, records []event.Record) error {
+	for i := range records {
+		if len(records[i].SourceEventIDs) == 0 || records[i].SourceEventIDs[0] != e.EventID {
+			continue
+		}
+		stored, err := s.saveRecord(w, &records[i])
+		if err != nil {
+			return fmt.Errorf("save a record: %w", err)
+		}
+		if stored {
+			w.change.Records = append(w.change.Records, records[i])
+		}
+	}
+	return nil
 }
 
 func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
