@@ -34,6 +34,13 @@ func (s *scan) assignment(i int) int {
 		return s.element(i)
 	}
 	from, end := s.nameBefore(i)
+	v := i + 1
+	if s.t[i] >= utf8.RuneSelf {
+		v = i + len("：")
+	}
+	if from == end && hasSuffix(s.t[max(0, end-15):end], "密码", "口令", "パスワード", "비밀번호") {
+		return s.value(password, bare, v, false)
+	}
 	if from == end || s.t[i] == '=' && from > 0 && s.class[s.t[from-1]]&sym64 != 0 && mixed(s.t[from:end]) {
 		return 0 // no name, or the padding of some base64
 	}
@@ -45,13 +52,15 @@ func (s *scan) assignment(i int) int {
 	if k == plain && isWord(s.t[from:end], "value") {
 		k = s.valueOf(from)
 	}
+	if k == plain && isWord(s.t[from:end], "key") && namesKey(s.t[max(0, from-12):from]) {
+		k = apiToken
+	}
 	if s.t[i] == ':' && (s.t[from:end] == "PASS" || from > 0 && s.t[from-1] == ':') {
 		return 0 // a test that passed; a part of a resource's name
 	}
 	if k == plain || k == signature && (from == 0 || !strings.ContainsRune("?&;", rune(s.t[from-1]))) {
 		return 0
 	}
-	v := i + 1
 	for v < len(s.t) && v < i+4 && strings.IndexByte("=:>~", s.t[v]) >= 0 {
 		v++
 	}
@@ -62,7 +71,7 @@ func (s *scan) assignment(i int) int {
 	if f == bare && lastWord(s.t[from:end], "pat") {
 		return 0 // more often a pattern than a personal access token
 	}
-	return s.value(k, f, v, s.startsLine(from))
+	return s.value(k, f, v, s.t[i] < utf8.RuneSelf && s.startsLine(from))
 }
 
 // element redacts the text of an XML element, whose opening tag ends at i.
@@ -215,6 +224,10 @@ func (s *scan) bareEnd(i int, whole bool) int {
 			return i
 		case ',', '|', ')', '}', '<', '>':
 			if !whole {
+				return i
+			}
+		case 0xef, 0xe3:
+			if r, _ := utf8.DecodeRuneInString(s.t[i:]); !whole && strings.ContainsRune("，。、；）", r) {
 				return i
 			}
 		case ';', '&':

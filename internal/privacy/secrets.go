@@ -114,8 +114,17 @@ func (s *scan) mark(i int) int {
 	case '\\':
 		return s.behindEscape(i)
 	case '%':
+		if i+2 < len(s.t) && s.t[i+1] == '3' && (s.t[i+2]|0x20 == 'd' || s.t[i+2]|0x20 == 'a') {
+			if end = s.encoded(i); end > 0 {
+				return end
+			}
+		}
 		if i+2 < len(s.t) && s.class[s.t[i+1]]&hex != 0 && s.class[s.t[i+2]]&hex != 0 {
 			return i + 3 // the word begins behind the encoded byte
+		}
+	case 0xef: // the full-width colon of Chinese and Japanese text
+		if strings.HasPrefix(s.t[i:], "：") {
+			end = s.assignment(i)
 		}
 	case 0x1b:
 		return max(i+1, colourEnd(s.t, i+1, 0))

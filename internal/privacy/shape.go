@@ -159,7 +159,7 @@ func variable(v string) bool {
 	case '%':
 		return len(v) < 4 || last == '%' || v[1] == '('
 	}
-	return strings.Trim(v, v[:1]) == "" || strings.Trim(v, "*.•…x") == "" || strings.Contains(v, "****")
+	return len(v) > 2 && strings.Trim(v, v[:1]) == "" || strings.Trim(v, "*.•…xX") == "" || strings.Contains(v, "****")
 }
 
 // placeholder tells the words that people write where a secret belongs.

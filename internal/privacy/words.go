@@ -11,7 +11,7 @@ func (s *scan) prose(from, end int) int {
 	case isWord(word, "password", "passwd", "passphrase", "pwd"):
 	case isWord(word, "token", "secret"):
 		k = apiToken
-	case isWord(word, "key") && hasSuffix(strings.ToLower(before), "api ", "api-", "api_", "secret ", "access ", "private "):
+	case isWord(word, "key") && namesKey(before):
 		k = apiToken
 	case isWord(word, "by") && hasSuffix(strings.ToLower(before), "identified "):
 	default:
@@ -37,6 +37,9 @@ func (s *scan) prose(from, end int) int {
 		}
 		return s.judge(k, quoted, a, b)
 	}
+	if e := s.run(v, base64s); k == apiToken && e-v == 40 && mixed(s.t[v:e]) {
+		return s.redact(v, e) // the secret key of AWS
+	}
 	if !verb && !strings.Contains(s.t[max(0, from-80):from], "login ") {
 		return 0
 	}
@@ -50,6 +53,36 @@ func (s *scan) prose(from, end int) int {
 		return 0
 	}
 	return s.judge(k, bare, v, to)
+}
+
+// namesKey tells whether the words before "key" make it the name of a secret: API key, secret access key.
+func namesKey(before string) bool {
+	return hasSuffix(strings.ToLower(before), "api ", "api-", "api_", "secret ", "access ", "access_", "access-", "private ")
+}
+
+// encoded redacts the value of a percent-encoded pair, password%3Dx%26… or %22password%22%3A%22x%22, whose operator
+// is at i.
+func (s *scan) encoded(i int) int {
+	end := len(strings.TrimSuffix(s.t[:i], "%22"))
+	from := s.back(end, alnum|under|dash|dot, 64)
+	if from > 0 && s.t[from-1] == '%' {
+		from = min(end, from+2)
+	}
+	k := kindOf(s.t[from:end])
+	if k != password && k != apiToken {
+		return 0
+	}
+	v := i + 3
+	for strings.HasPrefix(s.t[v:], "%22") || strings.HasPrefix(s.t[v:], "%20") {
+		v += 3
+	}
+	to := s.bareEnd(v, false)
+	for _, stop := range [...]string{"%26", "%22", "%2C", "%2c"} {
+		if n := strings.Index(s.t[v:to], stop); n >= 0 {
+			to = v + n
+		}
+	}
+	return s.judge(k, direct, v, to)
 }
 
 func isWord(s string, words ...string) bool {
