@@ -18,6 +18,7 @@ type commands struct {
 
 	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
 	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`
+	Doctor    doctorCmd    `cmd:"" group:"setup" help:"Check what is wired and running, and say what to do."`
 	Status    statusCmd    `cmd:"" group:"setup" help:"Say in a few lines how things are."`
 	Demo      demoCmd      `cmd:"" group:"setup" help:"Play a recorded story through the real hooks in a temporary home."`
 	Version   versionCmd   `cmd:"" group:"setup" help:"Print the version."`

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -202,8 +203,17 @@ func (d *demo) run(verb string, stdin []byte, args ...string) ([]byte, error) {
 }
 
 func (d *demo) brief(v any) string {
-	b, _ := json.Marshal(v)
-	return event.CutChars(strings.ReplaceAll(string(b), "$P/", ""), 100)
+	var b strings.Builder
+	if err := writeCompact(&b, v); err != nil {
+		return ""
+	}
+	return event.CutChars(strings.ReplaceAll(strings.TrimSpace(b.String()), "$P/", ""), 100)
+}
+
+func writeCompact(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 func (d *demo) say(format string, args ...any) {

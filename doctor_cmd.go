@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/internal/config"
+	"kiro-learn/internal/event"
+	"kiro-learn/install"
+)
+
+type doctorCmd struct {
+	Fix  bool `help:"Mend what can be mended without harm."`
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run checks everything; exit 1 when something fails.
+func (c doctorCmd) Run(a *app) error {
+	env := a.installEnv()
+	live, err := a.live()
+	if err != nil {
+		return err
+	}
+	findings := install.Doctor(env, live)
+	var mended []install.Finding
+	if c.Fix {
+		if mended = install.Fix(findings); len(mended) > 0 {
+			findings = install.Doctor(env, live)
+		}
+	}
+	failed := false
+	for _, f := range findings {
+		failed = failed || f.Status == install.Fail
+	}
+	if c.JSON {
+		if err := printJSON(a.stdout, map[string]any{"findings": findings, "mended": mended}); err != nil {
+			return err
+		}
+	} else {
+		a.printFindings(mended)
+		a.printFindings(findings)
+	}
+	if failed {
+		return &exitError{1, ""}
+	}
+	return nil
+}
+
+func (a *app) printFindings(findings []install.Finding) {
+	for _, f := range findings {
+		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(f.Detail))
+		if f.Fix != "" {
+			_, _ = fmt.Fprintf(a.stdout, "                 %s\n", safe(f.Fix))
+		}
+	}
+}
+
+// live gathers what doctor is to know of the running system, without starting anything.
+func (a *app) live() (install.Live, error) {
+	s, err := a.look()
+	if err != nil {
+		return install.Live{}, err
+	}
+	_, warnings := config.Load(a.dirs)
+	l := install.Live{Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), Now: time.Now(),
+		Outbox: install.OutboxState{Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes}}
+	l.Outbox.Oldest, _ = time.Parse(time.RFC3339, s.Outbox.Oldest)
+	switch wd, _ := os.Getwd(); {
+	case os.Getenv("KIRO_LEARN_DISABLE") == "1":
+		l.Disabled = "KIRO_LEARN_DISABLE=1 is set here"
+	case !a.config.Enabled:
+		l.Disabled = `"enabled" is false in ` + a.dirs.ConfigFile()
+	case !config.ProjectEnabled(a.installEnv().Project):
+		l.Disabled = "this project switches it off in .kiro/kiro-learn.json, seen from " + wd
+	}
+	l.Collector = install.CollectorState{Error: s.Problem}
+	if a.config.Collector.URL == "" {
+		l.Collector.Socket = s.Address
+	}
+	if s.Collector != nil {
+		l.Collector.Running, l.Collector.Version = true, s.Collector.Version
+		l.Events, l.EmptyPayloads = a.emptyPayloads()
+	}
+	return l, nil
+}
+
+// emptyPayloads counts, among the latest events, those of which Kiro told nothing.
+func (a *app) emptyPayloads() (events, empty int) {
+	cl, err := client.New(a.dirs, a.config.Collector)
+	if err != nil {
+		return 0, 0
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	var got struct {
+		Items []event.Event `json:"items"`
+	}
+	if err := cl.Call(ctx, "GET", "/v1/events?limit=200", nil, &got); err != nil {
+		return 0, 0
+	}
+	for i := range got.Items {
+		if got.Items[i].Kind == event.KindNote {
+			continue
+		}
+		events++
+		b, err := event.ParseBody(got.Items[i].Body)
+		if err != nil {
+			continue
+		}
+		if tool := b.Tool(); strings.TrimSpace(b.Text()) == "" && (b.Type != event.BodyJSON || nothing(tool.Input) && nothing(tool.Response)) {
+			empty++
+		}
+	}
+	return events, empty
+}
+
+func nothing(raw []byte) bool { return strings.Trim(string(raw), "{}[]\" \n") == "" }
+
+// diskFree is how many bytes are free where the memory stands; negative when that is not known.
+func diskFree(d config.Dirs) int64 {
+	for _, dir := range []string{d.Data, d.State, d.Config} {
+		if n, err := freeBytes(dir); err == nil {
+			return n
+		}
+	}
+	return -1
+}
