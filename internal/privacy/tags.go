@@ -155,8 +155,8 @@ func tagAt(t string, from, i int) (tag, bool) {
 		i += n
 		r, n = visible(t, i)
 	}
-	if n > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:$", r)) {
-		return tag{}, false // <privateer>, <private-network>
+	if n > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.:$*([", r)) {
+		return tag{}, false // <privateer>, <private-network>, static_cast<Private*>
 	}
 	var closed bool
 	g.to, closed = tagEnd(t, i)

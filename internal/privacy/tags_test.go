@@ -79,7 +79,7 @@ func TestPrivate(t *testing.T) {
 		{"cut in an attribute", `a <private why="x`, "a [REDACTED]"},
 		{"cut in the closing tag", "a <private>x</priv", "a [REDACTED]"},
 		{"cut in an escape", `a \u003`, `a \u003`},
-		{"longer names", "<privateer> <private-network> <privateKey> <private_x> <private.y> <private:z> <private2> <privaté>", "<privateer> <private-network> <privateKey> <private_x> <private.y> <private:z> <private2> <privaté>"},
+		{"longer names", "<privateer> <private-network> <privateKey> <private_x> <private.y> <private:z> <private2> <privaté> <Private*>(x)", "<privateer> <private-network> <privateKey> <private_x> <private.y> <private:z> <private2> <privaté> <Private*>(x)"},
 		{"comparison", "if a < private && b {", "if a < private && b {"},
 		{"the word", "private: a private word, %private, &private; \\private", "private: a private word, %private, &private; \\private"},
 		{"many backslashes", strings.Repeat(`\`, 4001) + "u003cprivate>x", "[REDACTED]"},
