@@ -158,8 +158,14 @@ func (q *Queue) syncTree() error {
 	dir := q.dir
 	for range 4 {
 		parent := filepath.Dir(dir)
-		if parent == dir || q.disk.syncDir(parent) != nil {
-			break // a directory that is not ours to open was not made by us
+		if parent == dir {
+			break
+		}
+		switch err := q.disk.syncDir(parent); {
+		case errors.Is(err, fs.ErrPermission):
+			return nil // what is not ours to open was not made by us
+		case err != nil:
+			return err
 		}
 		dir = parent
 	}

@@ -285,7 +285,7 @@ func (d *drain) judge(f file, w *window, off int64) (next int64, err error) {
 	if _, headed, err := w.header(off); err != nil || next == off || (!headed && next < w.size) {
 		return next, err
 	}
-	l, err := d.q.acquire(appendLock, d.q.judgeWait)
+	l, err := d.q.acquire(appendLock, d.q.lockWait)
 	if err != nil {
 		return off, err
 	}
@@ -310,7 +310,7 @@ func (d *drain) retire(s segment, f file, off int64) (grown bool, err error) {
 		if off == 0 {
 			return false, nil // empty, and where the next record goes
 		}
-		l, err := q.acquire(appendLock, q.judgeWait)
+		l, err := q.acquire(appendLock, q.lockWait)
 		if err != nil {
 			return false, d.note(s, f, off)
 		}

@@ -44,7 +44,7 @@ func newMemDisk() *memDisk {
 
 func memQueue(d *memDisk, o Options) *Queue {
 	q := New("/state/outbox", o)
-	q.disk, q.judgeWait = d, 0
+	q.disk, q.lockWait = d, 0
 	return q
 }
 

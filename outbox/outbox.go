@@ -105,7 +105,7 @@ type Queue struct {
 	now          func() time.Time
 	maxBytes     int64
 	segmentBytes int64
-	judgeWait    time.Duration // of the drainer for the append lock, which honest writers hold for microseconds
+	lockWait     time.Duration // of the drainer and of Requeue for the append lock, which honest writers hold for microseconds
 }
 
 // Record is one thing queued.
@@ -118,7 +118,7 @@ type Record struct {
 // New gives the queue in dir. It does no I/O; the directory is made by the first Append.
 func New(dir string, o Options) *Queue {
 	q := &Queue{dir: dir, disk: &osDisk{step: o.Step}, now: o.Now, maxBytes: o.MaxBytes, segmentBytes: o.SegmentBytes,
-		judgeWait: 250 * time.Millisecond}
+		lockWait: 250 * time.Millisecond}
 	if q.now == nil {
 		q.now = time.Now
 	}

@@ -168,7 +168,7 @@ func (q *Queue) Requeue(want func(Quarantine) bool) (int, error) {
 		if err := q.disk.rename(q.path(quarantineDir, x.Name), q.path(quarantineDir, own)); err != nil {
 			return err
 		}
-		if err := q.Append(x.ID, x.Data, time.Second); err != nil {
+		if err := q.Append(x.ID, x.Data, q.lockWait); err != nil {
 			return err
 		}
 		return q.disk.remove(q.path(quarantineDir, own))

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package outbox
+
+func limitedChild(*Queue) int { return 1 }
