@@ -42,6 +42,7 @@ type queryTerm struct {
 type prompt struct {
 	terms []queryTerm // no term twice, in the order of the prompt
 	dates []dateRange
+	when  bool // it asks when something was
 }
 
 // segment is a piece of the prompt with the weight of its terms.
@@ -67,7 +68,7 @@ func parse(text string) prompt {
 			break
 		}
 	}
-	return prompt{terms: c.finish(), dates: findDates(text)}
+	return prompt{terms: c.finish(), dates: findDates(text), when: asksWhen(text)}
 }
 
 // collect gathers the terms of the segments, the heaviest mention of each.

@@ -14,6 +14,9 @@ type tuning struct {
 	span       int     // how many neighbours on either side
 	proximity  float64 // bonus of query terms that stand near each other
 	session    float64 // tie-breaker: share of the best score nearby in time
+	dates      float64 // bonus of a record of a day that the prompt names, as a share of the best score
+	when       float64 // bonus of a record that speaks of a time, when the prompt asks for one
+	name       float64 // weight of names
 	maxTerms   int     // terms that are searched for
 	common     float64 // share of the records from which on a term is dropped when rarer ones exist
 	pool       int     // candidates of the first stage
@@ -22,16 +25,18 @@ type tuning struct {
 func defaults() tuning {
 	return tuning{
 		k1: 0.9, b: 0.3,
-		field:     [fieldCount]float64{1.5, 1, 1, 1, 0.7},
+		field:     [fieldCount]float64{2, 1, 1, 1, 0.7},
 		context:   0.35,
 		after:     0.6,
-		far:       1,
 		span:      2,
 		proximity: 0.3,
 		session:   0.15,
 		maxTerms:  24,
 		common:    0.5,
 		pool:      150,
+		dates:     0.4,
+		when:      0.3,
+		name:      1.4,
 	}
 }
 
@@ -45,6 +50,9 @@ func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
 		d := float64(docs[i])
 		terms[i].docs = docs[i]
 		terms[i].idf = math.Log(1 + (n-d+0.5)/(d+0.5))
+		if terms[i].name {
+			terms[i].idf *= t.name
+		}
 	}
 	kept := terms[:0:0]
 	rare := 0
@@ -85,7 +93,7 @@ type scored struct {
 }
 
 // rank scores docs against the terms. near gives the neighbours of a record; those that are no candidates are left out.
-func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour) []scored {
+func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour, p *prompt) []scored {
 	out := make([]scored, len(docs))
 	at := make(map[int64]int, len(docs))
 	avg := averageLength(docs, &t.field)
@@ -117,6 +125,10 @@ func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour
 		s.all = tf
 		s.score = t.sum(terms, tf) + t.proximity*s.near
 	}
+	t.addDates(out, p.dates)
+	if p.when {
+		t.addTimes(out)
+	}
 	t.addSessions(out)
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].score != out[j].score {
@@ -138,13 +150,8 @@ func (d *doc) sameSession(o *doc) bool {
 
 func (t *tuning) contextWeight(offset int) float64 {
 	w := t.context
-	if offset < 0 {
-		offset = -offset
-	} else {
+	if offset > 0 {
 		w *= t.after
-	}
-	if offset > 1 {
-		w *= t.far
 	}
 	return w
 }
@@ -271,4 +278,36 @@ func sessionsOf(all []scored) []int {
 		out[i], last = n, i
 	}
 	return out
+}
+
+// addDates adds to the records that were made on the days that the prompt names, or in the week that follows: what
+// happened is told afterwards.
+func (t *tuning) addDates(all []scored, dates []dateRange) {
+	if t.dates == 0 {
+		return
+	}
+	for _, d := range dates {
+		d.to = d.to.AddDate(0, 0, 7)
+		best := 0.0
+		for i := range all {
+			best = max(best, all[i].score)
+		}
+		for i := range all {
+			if all[i].score > 0 && d.holds(all[i].doc.created) {
+				all[i].score += t.dates * best
+			}
+		}
+	}
+}
+
+// addTimes lifts, for a prompt that asks when something was, the records that speak of a time.
+func (t *tuning) addTimes(all []scored) {
+	for i := range all {
+		for _, h := range timeTerms() {
+			if len(all[i].doc.of(h)) > 0 {
+				all[i].score *= 1 + t.when
+				break
+			}
+		}
+	}
 }

@@ -82,7 +82,8 @@ func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
 type found struct {
 	asked  []queryTerm // informative terms of the prompt, with their rarity, whether found or not
 	terms  []queryTerm // those that were searched for
-	total  int         // records of the project
+	prompt prompt
+	total  int // records of the project
 	ranked []scored
 	byID   map[int64]store.Stored
 }
@@ -103,7 +104,7 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("counting the words of a prompt: %w", err)
 	}
-	f := &found{asked: p.terms, total: total}
+	f := &found{asked: p.terms, prompt: p, total: total}
 	f.terms = e.tuning.weigh(p.terms, counts, total)
 	if len(f.terms) == 0 {
 		return nil, nil
@@ -137,7 +138,7 @@ func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range e.tuning.rank(f.terms, docs, bothWays(near)) {
+	for _, s := range e.tuning.rank(f.terms, docs, bothWays(near), &f.prompt) {
 		if r := f.byID[s.doc.id]; s.score > 0 && q.passes(&r) {
 			f.ranked = append(f.ranked, s)
 		}

@@ -8,31 +8,31 @@ import (
 // The lists below hold folded words. Words that mean something in another language (die, war, man, son, pour) are left out of
 // that language's list.
 
-const stopEnglish = `a about above after again against ain all also am an and any are aren arent as at be because been before
-being below between both but by can cannot cant could couldnt did didnt do does doesnt doing done dont down during each
-else ever few for from further get gets getting got had hadnt has hasnt have havent having he hed her here heres
-hers herself hes him himself his how hows i if ill im in into is isnt it its itself ive just let lets like ll
-made make makes making may maybe me might mine more most much must mustnt my myself need needs no nor not now of off
-often on once one only onto or other our ours ourselves out over own per please quite rather re really s same shall
+const stopEnglish = `a about above again ain also am an and any are aren arent as at be because been
+being below both but by can cannot cant could couldnt did didnt do does doesnt doing done dont during each
+else ever few for from further got had hadnt has hasnt have havent having he hed her here heres
+hers herself hes him himself his how hows i if ill im in is isnt it its itself ive just let lets like ll
+may maybe me might mine much must mustnt my myself nor now of
+often on once one onto or our ours ourselves please quite rather re really s shall
 shant she shed shes should shouldnt since so some such t than that thats the their theirs them themselves then there
-theres these they theyd theyll theyre theyve this those though through thus to too under until up upon us use used
-using ve very via was wasnt way we wed well were werent weve what whats when whens where wheres whether which while
+theres these they theyd theyll theyre theyve this those though thus to too until upon us
+ve very was wasnt way we wed well were werent weve what whats when whens where wheres whether which while
 who whom whos whose why whys will with within without wont would wouldnt yes yet you youd youll your youre yours
 yourself yourselves youve called anything something everything nothing someone anyone thing things lot many
-still even already always never
-know tell want remember remind`
+even
+remember remind`
 
 const stopOther = `aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dem den der des dich dir doch du
 durch ein eine einem einen einer eines er es euch fur haben habe hatte ich ihm ihn ihr ihre im ist ja jede jeder jetzt
 kann kein keine koennen konnen mein mich mir mit muss nach nicht noch nur oder ohne schon sehr sein seine sich sie sind
 soll uber um und uns unser unter vom von vor wann warum wenn werden wie wieder wird wir wo wurde wurden zu zum zur
 au aux avec ce ces cette comment dans de des du elle elles en est et etait etre il ils je la le les leur lui mais mes
-moi mon ne nous ou par pas plus pourquoi qu quand que quel quelle quels qui sa sans ses si sont sur ta te tes toi ton tu un
+moi mon ne nous ou par plus pourquoi qu quand que quel quelle quels qui sa sans ses si sont sur ta te tes toi ton tu un
 une vos votre vous
-al algo ante como con cual cuando cuanto del desde donde el ella ellos entre era eres es esa ese eso esta este esto
-fue ha hay las lo los mas mi mis muy nada nos o para pero por porque puede que se sin sobre su sus tambien tengo tiene
+al algo ante como cual cuando cuanto del desde donde el ella ellos entre era eres es esa ese eso esta este esto
+fue ha hay las lo los mas mi mis muy nada nos o para pero por porque puede que se sobre su sus tambien tengo tiene
 tu una uno y ya yo
-ao aos ate com da das do dos ela ele eles em foi isso isto ja mas meu na nao nas nem no nos num numa os pela pelo
+ao aos ate da das do ela ele eles em foi isso isto ja mas meu na nao nas nem nos num numa pela pelo
 qual quando sao sem ser seu sua tem uma voce
 che chi ci come cosa cui dal dalla degli dei del della delle di dove gli ho ma nel nella non perche piu quale
 quando quello questa questo sono sta su suo tra
@@ -54,11 +54,14 @@ looks look sounds sound works work again retry try ready start begin finish done
 danke bitte hallo gut genau weiter merci bonjour salut oui non hola gracias vale si bueno obrigado obrigada ola sim
 ciao grazie prego privet спасибо привет да нет хорошо`
 
-// taskWords ask for work of any sort. They match, but they are poor evidence that a record is meant.
+// taskWords ask for work of any sort, or hold a sentence together and yet help to find what was said in the same
+// words. They match, but they are no evidence that a record is meant.
 const taskWords = `write add fix create implement run show explain change update check look find see give put set try think help work
 works working start new good better best first last time times file files code line lines project please handle go
 take come keep move build made small simple quick quickly great sure today back right different people
-review summarize summarise summary describe list open read print generate refactor edit improve using`
+review summarize summarise summary describe list open read print generate refactor edit improve
+make made makes making use used using get gets getting need needs via per same want know tell call only all not no still
+already always never out off up down over under after before more most own other against between into through`
 
 type wordLists struct{ stop, chat, task, common map[string]bool } // common holds stems
 
