@@ -165,9 +165,11 @@ func agentFit(d *document) error {
 
 // agentKeys are the keys that the agent format has; one unknown key makes Kiro drop the whole file.
 func agentKeys() []string {
-	return []string{"$schema", "name", "description", "prompt", "mcpServers", "tools", "toolAliases", "allowedTools",
+	return []string{
+		"$schema", "name", "description", "prompt", "mcpServers", "tools", "toolAliases", "allowedTools",
 		"resources", "hooks", "toolsSettings", "includeMcpJson", "useLegacyMcpJson", "model", "keyboardShortcut",
-		"welcomeMessage", "permissions", "subagents", "effort"}
+		"welcomeMessage", "permissions", "subagents", "effort",
+	}
 }
 
 // ownAgent is the agent that we write for a user who has none: what Kiro's built-in default is, with our hooks.

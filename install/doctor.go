@@ -171,7 +171,7 @@ func (d *doctor) program(check string) {
 	if onPath, err := d.env.LookPath(programName); err == nil && !sameFile(onPath, d.env.Executable) {
 		d.report(Finding{Check: check, Status: Warn, Path: onPath, Detail: "PATH finds another program than this one", Fix: "remove the one that you do not use"}, nil)
 	}
-	for _, path := range d.namedPrograms() {
+	for _, path := range d.namedPrograms(Wired(d.env)) {
 		if sameFile(path, d.env.Executable) || d.env.Run == nil {
 			continue
 		}
@@ -188,52 +188,15 @@ func (d *doctor) program(check string) {
 	}
 }
 
-// namedPrograms are the programs that exist among those that the user's and the project's files name.
-func (d *doctor) namedPrograms() (out []string) {
-	add := func(line string) {
-		if c, ours := ParseCommand(line); ours {
-			if path, err := d.resolve(c.Program); err == nil && !slices.Contains(out, path) {
-				out = append(out, path)
-			}
+// namedPrograms are the files of programs that exist among those that hooks name.
+func (d *doctor) namedPrograms(wired []Wiring) (out []string) {
+	for _, w := range wired {
+		c, _ := ParseCommand(w.Line)
+		if path, err := d.resolve(c.Program); err == nil && !slices.Contains(out, path) {
+			out = append(out, path)
 		}
-	}
-	for _, a := range d.found.Agents {
-		if doc, err := readDocument(a.Path); err == nil {
-			for _, p := range agentEntries(doc) {
-				if l, ok := lit(agentCommand(*p.value)); ok {
-					add(l.String())
-				}
-			}
-		}
-	}
-	for _, dir := range d.hookDirs() {
-		eachFile(dir, ".json", func(path string) {
-			if doc, err := readDocument(path); err == nil {
-				for _, p := range v1Entries(doc) {
-					l, _ := lit(v1Command(*p.value))
-					add(l.String())
-				}
-			}
-		})
 	}
 	return out
-}
-
-func (d *doctor) hookDirs() []string {
-	dirs := []string{filepath.Join(d.env.userDir(), "hooks")}
-	if d.env.Project != "" {
-		dirs = append(dirs, filepath.Join(d.env.projectDir(), "hooks"))
-	}
-	return dirs
-}
-
-func eachFile(dir, ext string, f func(path string)) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ext) && !e.IsDir() {
-			f(filepath.Join(dir, e.Name()))
-		}
-	}
 }
 
 // resolve finds the file that a hook's program names, as the shell would.

@@ -108,8 +108,10 @@ func (d *doctor) othersInAgent(check string, a Agent, doc *document) {
 		if a.Ours > 0 {
 			status = Fail
 		}
-		d.report(Finding{Check: check, Status: status, Path: a.Path, Detail: fmt.Sprintf("line %d: ", line(doc.text, at.StartOffset)) + fmt.Sprintf(format, args...),
-			Fix: "edit the file; Kiro drops an agent that it does not understand"}, nil)
+		d.report(Finding{
+			Check: check, Status: status, Path: a.Path, Detail: fmt.Sprintf("line %d: ", line(doc.text, at.StartOffset)) + fmt.Sprintf(format, args...),
+			Fix: "edit the file; Kiro drops an agent that it does not understand",
+		}, nil)
 	}
 	root, _ := doc.root.Value.(*hujson.Object)
 	for i := range root.Members {
@@ -153,8 +155,10 @@ func (d *doctor) otherHook(check string, a Agent, v hujson.Value, event string, 
 		return
 	}
 	if s, ok := stringAt(v, "command"); ok && mentionsUs(s) {
-		d.report(Finding{Check: check, Status: Warn, Path: a.Path, Detail: "a hook of " + event + " that you wrote runs kiro-learn as part of a longer line; install leaves it alone, so the event may be reported twice",
-			Fix: "remove it if you do not need it"}, nil)
+		d.report(Finding{
+			Check: check, Status: Warn, Path: a.Path, Detail: "a hook of " + event + " that you wrote runs kiro-learn as part of a longer line; install leaves it alone, so the event may be reported twice",
+			Fix: "remove it if you do not need it",
+		}, nil)
 	}
 }
 
@@ -209,12 +213,8 @@ func (d *doctor) defaultAgent(check, name string, install func(Options) func() e
 
 // notesInMarkdown looks at agents written in Markdown, which only engine v3 reads, and which are not edited.
 func (d *doctor) notesInMarkdown(check string) {
-	dirs := []string{filepath.Join(d.env.userDir(), "agents")}
-	if d.env.Project != "" {
-		dirs = append(dirs, filepath.Join(d.env.projectDir(), "agents"))
-	}
-	for _, dir := range dirs {
-		eachFile(dir, ".md", func(path string) {
+	for _, dir := range d.env.kiroDirs() {
+		eachFile(filepath.Join(dir, "agents"), ".md", func(path string) {
 			b, err := readFile(path)
 			if err != nil {
 				return

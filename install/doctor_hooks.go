@@ -22,15 +22,17 @@ func (d *doctor) hooks(check string) {
 	}
 	switch {
 	case inUser && inProject:
-		d.report(Finding{Check: check, Status: Warn, Path: project, Detail: "the user's and the project's hooks both fire here; each event is stored once, and costs twice",
-			Fix: "kiro-learn uninstall --project, unless your team needs it"}, nil)
+		d.report(Finding{
+			Check: check, Status: Warn, Path: project, Detail: "the user's and the project's hooks both fire here; each event is stored once, and costs twice",
+			Fix: "kiro-learn uninstall --project, unless your team needs it",
+		}, nil)
 	case !inUser && !inProject:
 		if _, err := os.Lstat(user); err != nil {
 			d.report(Finding{Check: check, Status: Fail, Path: user, Detail: "there is no hook file, so Kiro CLI 3 and IDE 1 remember nothing"}, d.file(user, "hooks of Kiro CLI 3 and IDE 1", d.wantedHooks(viaUser)))
 		}
 	}
-	for _, dir := range d.hookDirs() {
-		eachFile(dir, ".json", func(path string) {
+	for _, dir := range d.env.kiroDirs() {
+		eachFile(filepath.Join(dir, "hooks"), ".json", func(path string) {
 			if path != user && path != project {
 				d.strayHooks(check, path)
 			}

@@ -16,13 +16,9 @@ import (
 // mcp looks at our server in mcp.json, the user's and the project's.
 func (d *doctor) mcp(check string) {
 	user := filepath.Join(d.env.userDir(), "settings", "mcp.json")
-	files := []string{user}
-	if d.env.Project != "" && d.env.Project != d.env.Home {
-		files = append(files, filepath.Join(d.env.projectDir(), "settings", "mcp.json"))
-	}
 	servers := 0
-	for i, path := range files {
-		servers += d.mcpFile(check, path, i > 0)
+	for i, dir := range d.env.kiroDirs() {
+		servers += d.mcpFile(check, filepath.Join(dir, "settings", "mcp.json"), i > 0)
 	}
 	if servers == 0 && d.bad == 0 {
 		program := d.found.Program.Path
@@ -66,11 +62,8 @@ func (d *doctor) mcpFile(check, path string, project bool) (servers int) {
 
 // kiro looks at Kiro's own settings.
 func (d *doctor) kiro(check string) {
-	files := []string{filepath.Join(d.env.userDir(), "settings", "cli.json")}
-	if d.env.Project != "" && d.env.Project != d.env.Home {
-		files = append(files, filepath.Join(d.env.projectDir(), "settings", "cli.json"))
-	}
-	for _, path := range files {
+	for _, dir := range d.env.kiroDirs() {
+		path := filepath.Join(dir, "settings", "cli.json")
 		if _, err := os.Lstat(path); err != nil {
 			continue
 		}

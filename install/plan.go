@@ -132,7 +132,7 @@ func (p *planner) consider(path, what string, again redo) {
 			return
 		}
 	}
-	if p.plan.uninstall && !strings.Contains(string(old), programName) {
+	if p.plan.uninstall && p.mem.Files[path] == nil && !strings.Contains(string(old), programName) {
 		return // whatever is wrong with it, nothing of ours is in it
 	}
 	p.refuse(path, err)

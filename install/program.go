@@ -26,10 +26,10 @@ func findProgram(env Env) Program {
 		p.Path, p.OnPath = onPath, true
 		return p
 	}
-	if unstable(exe, env) {
+	if unstable(exe, env) || env.unspeakable(exe) {
 		p.Path = env.binFile()
 		p.CopyTo = p.Path
-		p.OnPath = err == nil && sameFile(onPath, p.Path)
+		p.OnPath = slices.Contains(filepath.SplitList(env.Getenv("PATH")), filepath.Dir(p.Path))
 		return p
 	}
 	if versioned(exe) {
@@ -67,6 +67,11 @@ func unstable(exe string, env Env) bool {
 		}
 	}
 	return env.Home != "" && filepath.Dir(exe) == filepath.Join(env.Home, "Downloads")
+}
+
+// unspeakable is a path that cmd, PowerShell and bash cannot all be told, where the user's own place is one that they can.
+func (env Env) unspeakable(exe string) bool {
+	return env.GOOS == "windows" && strings.Contains(shortPath(exe), " ") && !strings.Contains(env.binFile(), " ")
 }
 
 // versioned tells whether a directory on the way to exe names a version, as those of package managers do.

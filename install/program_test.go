@@ -129,6 +129,11 @@ func TestWindowsPlaces(t *testing.T) {
 	env := Env{GOOS: "windows", Home: `C:\Users\dev`, Getenv: func(k string) string {
 		return map[string]string{"LOCALAPPDATA": `C:\Users\dev\AppData\Local`}[k]
 	}}
+	env.Executable = `D:\my tools\kiro-learn.exe`
+	env.LookPath = func(string) (string, error) { return "", os.ErrNotExist }
+	if p := findProgram(env); p.CopyTo != env.binFile() {
+		t.Errorf("a path that no two shells quote alike is named as it is: %+v", p)
+	}
 	if got := env.shellPath(Program{Path: `C:\Users\dev\AppData\Local\Programs\kiro-learn\kiro-learn.exe`}); got != "C:/Users/dev/AppData/Local/Programs/kiro-learn/kiro-learn.exe" {
 		t.Errorf("got %s", got)
 	}

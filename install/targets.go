@@ -25,9 +25,11 @@ func (p *planner) install(set surfaceSet) error {
 		if !p.found.Program.OnPath {
 			p.note("These files run %s by its name, which PATH does not find here: put %s on PATH.", programName, p.found.Program.Path)
 		}
-	} else {
-		p.program()
+		if set.agents && len(chosen) == 0 {
+			p.note("This project has no agents of its own; Kiro CLI 2 runs the hooks of yours: type kiro-learn install as well.")
+		}
 	}
+	p.program()
 	if set.agents {
 		p.agents(chosen, own, shell)
 	}
@@ -241,28 +243,19 @@ func (p *planner) uninstall(set surfaceSet) {
 // sweep plans the removal of ours from one .kiro directory.
 func (p *planner) sweep(dir string, set surfaceSet) {
 	if set.agents {
-		p.each(dir, "agents", ".json", func(path string) {
+		eachFile(filepath.Join(dir, "agents"), ".json", func(path string) {
 			p.consider(path, "hooks of agent "+strings.TrimSuffix(filepath.Base(path), ".json"), cleanAgent(path))
 		})
 		p.consider(filepath.Join(dir, "settings", "cli.json"), "default agent", restoreDefault)
 	}
 	if set.hooks {
-		p.each(dir, "hooks", ".json", func(path string) { p.consider(path, "hooks of Kiro CLI 3 and IDE 1", cleanHooks(path)) })
+		eachFile(filepath.Join(dir, "hooks"), ".json", func(path string) { p.consider(path, "hooks of Kiro CLI 3 and IDE 1", cleanHooks(path)) })
 	}
 	if set.ide0 {
-		p.each(dir, "hooks", ".kiro.hook", func(path string) { p.consider(path, "hook of Kiro IDE 0", cleanIDE0) })
+		eachFile(filepath.Join(dir, "hooks"), ".kiro.hook", func(path string) { p.consider(path, "hook of Kiro IDE 0", cleanIDE0) })
 	}
 	if set.mcp {
 		p.consider(filepath.Join(dir, "settings", "mcp.json"), "MCP server", cleanMCP)
-	}
-}
-
-func (p *planner) each(dir, sub, ext string, f func(path string)) {
-	entries, _ := os.ReadDir(filepath.Join(dir, sub))
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ext) && !e.IsDir() {
-			f(filepath.Join(dir, sub, e.Name()))
-		}
 	}
 }
 
