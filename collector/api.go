@@ -27,6 +27,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("GET /v1/memories/search", c.searchMemories)
 	m.HandleFunc("GET /v1/memories/{id}", c.getMemory)
 	m.HandleFunc("GET /v1/sessions", c.getSessions)
+	m.HandleFunc("GET /v1/timeline", c.getTimeline)
 	m.HandleFunc("GET /v1/stats", c.getStats)
 	m.HandleFunc("GET /v1/digest", c.getDigest)
 	m.HandleFunc("GET /v1/tail", c.getTail)

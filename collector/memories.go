@@ -39,6 +39,7 @@ func (c *Collector) postMemory(w http.ResponseWriter, r *http.Request) {
 
 // filter reads type and since of a query, or answers 400 and gives false.
 func filter(w http.ResponseWriter, q url.Values) (f store.Filter, ok bool) {
+	f.Session = q.Get("session_id")
 	for _, t := range q["type"] {
 		if t == "" {
 			continue
@@ -81,6 +82,9 @@ func (c *Collector) getMemories(w http.ResponseWriter, r *http.Request) {
 	items := make([]event.Record, len(found))
 	for i := range found {
 		items[i] = found[i].Record
+		if forAgent(r) {
+			neutral(&items[i])
+		}
 	}
 	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
 }
@@ -94,6 +98,9 @@ func (c *Collector) getMemory(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		reply(w, http.StatusNotFound, map[string]string{"error": "there is no record with this id", "code": "record_not_found"})
 		return
+	}
+	if forAgent(r) {
+		neutral(&rec.Record)
 	}
 	reply(w, http.StatusOK, rec.Record)
 }
@@ -139,7 +146,11 @@ func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 	}
 	out := make([]event.Record, 0, limit)
 	for i := range found[:min(len(found), limit)] {
-		out = append(out, found[i].Record)
+		rec := found[i].Record
+		if forAgent(r) {
+			neutral(&rec)
+		}
+		out = append(out, rec)
 	}
 	reply(w, http.StatusOK, out)
 }
@@ -188,6 +199,9 @@ func (c *Collector) getSessions(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		c.internal(w, "read the sessions", err)
 		return
+	}
+	if forAgent(r) {
+		items = shownSessions(items)
 	}
 	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
 }

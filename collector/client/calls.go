@@ -91,6 +91,10 @@ func (c *Client) Digest(ctx context.Context, namespace, sessionID string) (strin
 
 // Search finds records, best first. An empty namespace searches all of them.
 func (c *Client) Search(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) ([]event.Record, error) {
+	return c.search(ctx, searchQuery(namespace, query, limit, types, since))
+}
+
+func searchQuery(namespace, query string, limit int, types []string, since time.Time) url.Values {
 	q := url.Values{"query": {query}, "limit": {fmt.Sprint(limit)}}
 	if namespace != "" {
 		q.Set("namespace", namespace)
@@ -101,8 +105,11 @@ func (c *Client) Search(ctx context.Context, namespace, query string, limit int,
 	if !since.IsZero() {
 		q.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	var out []event.Record
-	err := c.Call(ctx, http.MethodGet, "/v1/memories/search?"+q.Encode(), nil, &out)
+	return q
+}
+
+func (c *Client) search(ctx context.Context, q url.Values) (out []event.Record, err error) {
+	err = c.Call(ctx, http.MethodGet, "/v1/memories/search?"+q.Encode(), nil, &out)
 	return out, err
 }
 

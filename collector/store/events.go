@@ -160,10 +160,12 @@ func firstLine(s string) string {
 type EventQuery struct {
 	Namespace, SessionID, Kind string
 	Before                     string // only events with a smaller id
+	From                       string // only events from this id on, and the oldest of them, oldest first
 	Limit                      int
 }
 
-// Events are the newest events that a query selects, newest first, and how many it selects in all, Before and Limit apart.
+// Events are the newest events that a query selects, newest first, and how many it selects in all, Before, From and
+// Limit apart.
 func (s *Store) Events(ctx context.Context, q EventQuery) (items []event.Event, total int, err error) {
 	where, args := []string{"1"}, []any{}
 	add := func(cond string, arg any) { where, args = append(where, cond), append(args, arg) }
@@ -187,8 +189,11 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (items []event.Event, 
 	if q.Before != "" {
 		cond, args = cond+" AND event_id < ?", append(args, q.Before)
 	}
-	args = append(args, q.Limit)
-	items, err = s.events(ctx, "WHERE "+cond+" ORDER BY event_id DESC LIMIT ?", args...)
+	order := " ORDER BY event_id DESC LIMIT ?"
+	if q.From != "" {
+		cond, args, order = cond+" AND event_id >= ?", append(args, q.From), " ORDER BY event_id LIMIT ?"
+	}
+	items, err = s.events(ctx, "WHERE "+cond+order, append(args, q.Limit)...)
 	return items, total, err
 }
 

@@ -22,11 +22,12 @@ type Stored struct {
 
 // Filter narrows a choice of records; empty fields choose all.
 type Filter struct {
-	Types []string // observation types
-	Since time.Time
+	Types   []string // observation types
+	Since   time.Time
+	Session string // only records whose first source is an event of this session
 }
 
-func (f Filter) empty() bool { return len(f.Types) == 0 && f.Since.IsZero() }
+func (f Filter) empty() bool { return len(f.Types) == 0 && f.Since.IsZero() && f.Session == "" }
 
 // where is the filter as SQL conditions on the table r, each preceded by AND.
 func (f Filter) where() (string, []any) {
@@ -41,6 +42,10 @@ func (f Filter) where() (string, []any) {
 	if !f.Since.IsZero() {
 		b.WriteString(" AND r.created_ms >= ?")
 		args = append(args, f.Since.UnixMilli())
+	}
+	if f.Session != "" {
+		b.WriteString(" AND r.session_id = ?")
+		args = append(args, f.Session)
 	}
 	return b.String(), args
 }
