@@ -26,6 +26,7 @@ type commands struct {
 	Collector collectorCmd `cmd:"" group:"machine" help:"Run, start, stop or look at the collector."`
 	Flush     flushCmd     `cmd:"" group:"machine" help:"Hand everything in the outbox to the collector."`
 	Outbox    outboxCmd    `cmd:"" group:"machine" help:"Look at events that wait, and at those set aside."`
+	MCP       mcpCmd       `cmd:"" name:"mcp" group:"machine" help:"Serve memory to an agent over the Model Context Protocol."`
 
 	AgentSpawn       hookCmd `cmd:"" name:"agentSpawn" aliases:"SessionStart,sessionStart" group:"hooks" help:"An agent has started."`
 	UserPromptSubmit hookCmd `cmd:"" name:"userPromptSubmit" aliases:"UserPromptSubmit" group:"hooks" help:"The user has sent a prompt; prints what is remembered about it."`

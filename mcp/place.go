@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"kiro-learn/internal/event"
+	"kiro-learn/internal/session"
+)
+
+// rootsTime is how long a client may take to name its roots.
+const rootsTime = time.Second
+
+const (
+	rootsKey    = "roots"      // under which roots are asked for within an answer
+	rootsWithin = "2026-07-28" // since this version of the protocol a server asks only within an answer
+)
+
+// place finds out whose memory a call is about: that of the client's root where it names one, else that of the directory
+// we were started in. Where the protocol lets us ask for roots only within the answer, ask is what the answer must be.
+func (s *server) place(ctx context.Context, ss *sdk.ServerSession, told sdk.InputResponseMap) (origin event.Event, ask sdk.InputRequestMap) {
+	s.mu.Lock()
+	root, asked := s.root, s.asked
+	s.mu.Unlock()
+	if !asked {
+		var roots *sdk.ListRootsResult
+		init := ss.InitializeParams()
+		switch {
+		case init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil:
+			asked = true
+		case init.ProtocolVersion < rootsWithin:
+			roots, asked = s.listRoots(ctx, ss)
+		default:
+			answer, ok := told[rootsKey]
+			if !ok {
+				return origin, sdk.InputRequestMap{rootsKey: &sdk.ListRootsParams{}}
+			}
+			roots, _ = answer.(*sdk.ListRootsResult)
+			asked = true
+		}
+		root = s.choose(roots)
+		s.mu.Lock()
+		s.root, s.asked = root, asked
+		s.mu.Unlock()
+	}
+	if root == "" {
+		root = s.o.WorkDir
+	}
+	return s.o.Origin(root), nil
+}
+
+// listRoots asks the client. ok is false where the answer may still come another time.
+func (s *server) listRoots(ctx context.Context, ss *sdk.ServerSession) (roots *sdk.ListRootsResult, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, rootsTime)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.left: // nobody answers any more
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	roots, err := ss.ListRoots(ctx, nil)
+	if err != nil {
+		s.o.Log.Info("the client did not name its roots", err)
+	}
+	return roots, err == nil
+}
+
+// choose gives the first root that belongs to a project, else the first that is a directory; "" when there is none.
+func (s *server) choose(roots *sdk.ListRootsResult) string {
+	if roots == nil {
+		return ""
+	}
+	first := ""
+	for _, r := range roots.Roots {
+		if r == nil {
+			continue
+		}
+		dir := fileOf(r.URI, runtime.GOOS == "windows")
+		if dir == "" {
+			continue
+		}
+		if s.o.Origin(dir).Source.ProjectPath != "" {
+			return dir
+		}
+		if first == "" {
+			first = dir
+		}
+	}
+	return first
+}
+
+// fileOf is the path that a file URI names; "" for any other.
+func fileOf(uri string, windows bool) string {
+	u, err := url.Parse(uri)
+	if err != nil || !strings.EqualFold(u.Scheme, "file") || u.Path == "" {
+		return ""
+	}
+	path := u.Path
+	if windows {
+		if len(path) > 2 && path[0] == '/' && path[2] == ':' {
+			path = path[1:] // file:///C:/src
+		}
+		if u.Host != "" && u.Host != "localhost" {
+			path = "//" + u.Host + path
+		}
+		return strings.ReplaceAll(path, "/", `\`)
+	}
+	return filepath.Clean(path)
+}
+
+// sessionOf names the session that a call belongs to: the one that Kiro names in our environment, else one derived from
+// the client's process as a hook's is.
+func (s *server) sessionOf(origin *event.Event) string {
+	_, project, _ := event.SplitNamespace(origin.Namespace)
+	return session.ID("", s.o.Getenv, origin.Source.Surface, project, s.o.Agent)
+}
