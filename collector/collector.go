@@ -49,6 +49,7 @@ type Collector struct {
 	queue    *outbox.Queue
 	ids      *eventid.Source
 	scrub    privacy.Scrubber
+	address  string
 	feed     feed
 	nudge    chan struct{}
 	draining sync.Mutex
@@ -87,6 +88,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	c.address = listener.Addr().String()
 	return c.serve(ctx, listener)
 }
 

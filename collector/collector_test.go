@@ -407,14 +407,49 @@ func TestSocketsInTheWay(t *testing.T) {
 	})
 }
 
-func TestVersionsCompare(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"1.2.3", "1.2.4", true}, {"1.9.0", "1.10.0", true}, {"v1.0.0", "2.0.0", true}, {"1.2.3", "1.2.3", false}, {"1.3.0", "1.2.9", false},
-		{"devel", "1.0.0", false}, {"1.0.0", "devel", false}, {"1.0.0-rc1", "1.0.0", false}, {"1.0", "1.0.1", false}, {"0.0.0+x", "0.0.1", true}} {
-		if got := older(c.a, c.b); got != c.want {
-			t.Errorf("older(%q, %q) = %v", c.a, c.b, got)
+func TestALostAddressIsRecordedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	if err := os.WriteFile(w.dirs.AddressFile(), []byte("/nowhere/at/all.sock\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.client.Nudge(); !errors.Is(err, client.ErrAbsent) {
+		t.Fatalf("a wrong address gave %v", err)
+	}
+	if err := os.Remove(w.dirs.AddressFile()); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); client.RecordedAddress(w.dirs) != w.dirs.Socket(); {
+		if time.Now().After(end) {
+			t.Fatal("the address was not recorded again")
 		}
+		if err := w.client.Nudge(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestACollectorWhoseSocketIsGoneLeaves(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	conn, err := net.Dial("unix", w.dirs.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := os.Remove(w.dirs.Socket()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write([]byte("POST /v1/drain HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-w.ended:
+		if err != nil {
+			t.Error(err)
+		}
+		w.ended <- nil
+	case <-time.After(10 * time.Second):
+		t.Fatal("still there, unreachable")
 	}
 }

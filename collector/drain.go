@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
+	"kiro-learn/collector/client"
 	"kiro-learn/internal/event"
 	"kiro-learn/internal/logfile"
 	"kiro-learn/outbox"
@@ -33,7 +36,23 @@ func (c *Collector) drainLoop(ctx context.Context) {
 		if _, err := c.drain(ctx); err != nil && ctx.Err() == nil {
 			c.o.Log.Warn("the outbox could not be drained", err)
 		}
+		c.keepAddress()
 		timer.Reset(drainPause)
+	}
+}
+
+// keepAddress makes sure that others find us: a recorded address that was lost is written again. Where the socket itself
+// is gone, as after a clean-up of temporary files, nobody can come in any more, and we make room for a new collector.
+func (c *Collector) keepAddress() {
+	if _, err := os.Lstat(c.address); errors.Is(err, fs.ErrNotExist) {
+		c.o.Log.Warn("the collector's socket is gone, so it leaves", nil)
+		c.Stop()
+		return
+	}
+	if client.RecordedAddress(c.o.Dirs) != c.address {
+		if err := record(c.o.Dirs, c.address); err != nil {
+			c.o.Log.Warn("the collector's address could not be recorded", err)
+		}
 	}
 }
 

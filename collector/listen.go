@@ -45,7 +45,7 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 		ask, cancel := context.WithTimeout(ctx, time.Second)
 		h, err := cl.Health(ask)
 		switch {
-		case err == nil && !older(h.Version, o.Version):
+		case err == nil && !client.Older(h.Version, o.Version):
 			cancel()
 			return nil, ErrRunning
 		case err == nil && !asked:
@@ -58,38 +58,6 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// older tells whether version a is certainly older than b. Versions that do not read as numbers have no order.
-func older(a, b string) bool {
-	x, okA := numbers(a)
-	y, okB := numbers(b)
-	if !okA || !okB {
-		return false
-	}
-	for i := range x {
-		if x[i] != y[i] {
-			return x[i] < y[i]
-		}
-	}
-	return false
-}
-
-func numbers(v string) (n [3]int, ok bool) {
-	v, _, _ = strings.Cut(strings.TrimPrefix(v, "v"), "+")
-	v, pre, _ := strings.Cut(v, "-")
-	parts := strings.Split(v, ".")
-	if len(parts) != 3 || pre != "" {
-		return n, false
-	}
-	for i, p := range parts {
-		d, err := strconv.Atoi(p)
-		if err != nil {
-			return n, false
-		}
-		n[i] = d
-	}
-	return n, true
 }
 
 // listen opens the private socket and records its address. The lock is ours, so no collector of this state directory is
@@ -114,11 +82,15 @@ func listen(ctx context.Context, d config.Dirs) (net.Listener, error) {
 		_ = l.Close()
 		return nil, fmt.Errorf("make %s private: %w", path, err)
 	}
-	if err := atomicfile.Write(d.AddressFile(), []byte(path+"\n"), 0o600); err != nil {
+	if err := record(d, path); err != nil {
 		_ = l.Close()
 		return nil, fmt.Errorf("record the collector's address: %w", err)
 	}
 	return l, nil
+}
+
+func record(d config.Dirs, address string) error {
+	return atomicfile.Write(d.AddressFile(), []byte(address+"\n"), 0o600)
 }
 
 // privateDir makes a directory for this user alone. One that is there already must be this user's.

@@ -71,6 +71,9 @@ func (h *hook) ask(e *event.Event) {
 	if r.Retrieval != nil {
 		h.print(r.Retrieval.Context)
 	}
+	if client.Older(r.Version, h.Version) && !h.client.Remote() {
+		h.startCollector() // the new one asks the old one to hand over
+	}
 	h.forward()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
@@ -26,10 +27,18 @@ func (h *hook) newEvent(kind event.Kind, id, parent string, body []byte) *event.
 		EventID: id, ParentEventID: parent, SessionID: h.session, ActorID: h.actor, Namespace: h.namespace(),
 		SchemaVersion: event.SchemaVersion, Kind: kind, Body: json.RawMessage(body),
 		ValidTime:   h.Begun.Format("2006-01-02T15:04:05.000Z07:00"),
-		Source:      event.Source{Surface: h.payload.Surface, Version: h.Version, ClientID: host(), ProjectPath: event.CutChars(h.project.Root, event.MaxProjectPath)},
+		Source:      event.Source{Surface: h.payload.Surface, Version: h.Version, ClientID: host(), ProjectPath: projectPath(h.project.Root)},
 		ContentHash: event.Hash(body),
 		Firing:      &event.Firing{Via: h.via, From: h.Begun.UnixMicro()},
 	}
+}
+
+// projectPath is left out where it does not fit: half a path names another place.
+func projectPath(root string) string {
+	if utf8.RuneCountInString(root) > event.MaxProjectPath {
+		return ""
+	}
+	return root
 }
 
 func (h *hook) newID() string { return h.ids.Next(lockWait) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -195,14 +196,23 @@ func (h *hook) identify() bool {
 	return true
 }
 
+// home is the user's home directory, also where the environment does not say it.
+func home() string {
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	if u, err := user.Current(); err == nil {
+		return u.HomeDir
+	}
+	return ""
+}
+
 func resolver(d config.Dirs) project.Resolver {
-	home, _ := os.UserHomeDir()
-	return project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects")}
+	return project.Resolver{Home: home(), Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects")}
 }
 
 func (h *hook) namespace() string { return event.Namespace(h.actor, h.project.ID) }
 
 func (h *hook) transcript() transcript.Reader {
-	home, _ := os.UserHomeDir()
-	return transcript.Reader{Home: home, Ignore: func(cwd string) bool { return within(h.dirs.Child(), cwd) }}
+	return transcript.Reader{Home: home(), Ignore: func(cwd string) bool { return within(h.dirs.Child(), cwd) }}
 }
