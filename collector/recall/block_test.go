@@ -125,10 +125,10 @@ func checkFrame(t *rapid.T, text string, records, max int) {
 
 func TestOwnBlockAsksForNothing(t *testing.T) {
 	text, _ := Block([]Result{result("Retries are capped", "The gateway limits.", []string{"three"}, nil), result("Orders", "renamed", nil, nil)}, 8192, 10)
-	if got := parse("fine\n" + text).terms; len(got) != 0 {
+	if got := parse("fine\n"+text, false).terms; len(got) != 0 {
 		t.Errorf("a block pasted back asks for %v", got)
 	}
-	got := parse(text + "\nwhich gateway was it?").terms
+	got := parse(text+"\nwhich gateway was it?", false).terms
 	if len(got) != 1 || got[0].text != "gatewai" {
 		t.Errorf("the question behind a block gives %v", got)
 	}

@@ -5,12 +5,12 @@ package recall
 // and how many telling words a single record holds. Which records it then gets is decided by how far they fall
 // behind the best. The numbers are calibrated in docs/recall.md.
 const (
-	leastEvidence = 0.85 // of the known share and the words held together
+	leastEvidence = 0.84 // of the known share and the words held together
 	perWord       = 0.14 // what a telling word that a record holds adds to the known share
 	mostWords     = 4.0  // telling words beyond which another says nothing more
 	smallProject  = 10.0 // records at which a word that the project does not know counts half
-	leastOfBest   = 0.45 // of the best score, for a record that holds a word of the prompt itself
-	leastNearby   = 0.6  // the same for a record whose neighbours alone hold them
+	leastOfBest   = 0.4  // of the best score, for a record that holds a word of the prompt itself
+	leastNearby   = 0.45 // the same for a record whose neighbours alone hold them
 )
 
 // tells is how much a word says about what a prompt is about, whatever the project.

@@ -52,9 +52,9 @@ type segment struct {
 }
 
 // parse takes a prompt apart. It never fails; a prompt without anything to search by has no terms.
-func parse(text string) prompt {
+func parse(text string, keepStops bool) prompt {
 	text = strings.ToValidUTF8(withoutBlocks(text), " ")
-	c := collect{at: make(map[string]int), words: wordSets()}
+	c := collect{keepStops: keepStops, at: make(map[string]int), words: wordSets()}
 	for _, s := range segments(text) {
 		c.weight = s.weight
 		sc := scanner{pos: c.last + 4}
@@ -73,16 +73,17 @@ func parse(text string) prompt {
 
 // collect gathers the terms of the segments, the heaviest mention of each.
 type collect struct {
-	words   *wordLists
-	terms   []queryTerm
-	at      map[string]int
-	weight  float64
-	last    int
-	capital bool
+	words     *wordLists
+	keepStops bool
+	terms     []queryTerm
+	at        map[string]int
+	weight    float64
+	last      int
+	capital   bool
 }
 
 func (c *collect) add(term, surface []byte, k class, pos int) {
-	if c.words.stop[string(surface)] {
+	if !c.keepStops && c.words.stop[string(surface)] {
 		return
 	}
 	t := queryTerm{text: string(term), name: c.capital && k == classWord, weight: c.weight, pos: pos, class: k, hash: hash(term)}

@@ -20,6 +20,7 @@ type tuning struct {
 	maxTerms   int     // terms that are searched for
 	common     float64 // share of the records from which on a term is dropped when rarer ones exist
 	pool       int     // candidates of the first stage
+	keepStops  bool    // search for stop words too
 }
 
 func defaults() tuning {

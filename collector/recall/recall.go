@@ -89,7 +89,7 @@ type found struct {
 }
 
 func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
-	p := parse(q.Text)
+	p := parse(q.Text, e.tuning.keepStops)
 	if len(p.terms) == 0 {
 		return nil, nil
 	}
