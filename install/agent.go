@@ -13,7 +13,7 @@ func agentEvents() []string { return []string{"agentSpawn", "userPromptSubmit", 
 // agentCommandLine names the registration, so that the collector can tell one happening that two registrations report
 // from two that are alike.
 func agentCommandLine(event, program string) string {
-	return program + " " + event + " --surface kiro-cli --via agent"
+	return hookLine(program, event+" --surface kiro-cli --via agent")
 }
 
 // agentHook is one entry of an agent's hooks: times in milliseconds, sizes in bytes, the matcher a glob.

@@ -194,6 +194,16 @@ func splitWindows(s string) (words []string, ok bool) {
 	return words, !quoted && len(words) > 0 && !strings.HasPrefix(words[0], "'")
 }
 
+// hookLine is the command line of a hook. Our hooks never fail, but in a file that a team shares the program is called by
+// its name, and may be missing on a member's machine: that must not block their prompts. sh, bash and cmd all know exit.
+func hookLine(program, arguments string) string {
+	line := program + " " + arguments
+	if program == programName {
+		line += " || exit 0"
+	}
+	return line
+}
+
 // quote writes a program's path so that the shell of the system runs it. A path that needs no quotes gets none.
 func quote(path, goos string) string {
 	if goos == "windows" {

@@ -15,7 +15,7 @@ const (
 	viaProject = "project"
 )
 
-func v1CommandLine(hook, program, via string) string { return program + " " + hook + " --via " + via }
+func v1CommandLine(hook, program, via string) string { return hookLine(program, hook+" --via "+via) }
 
 // v1Hook is one hook of such a file: the timeout in seconds and beside the action, the matcher a regular expression.
 func v1Hook(trigger, command string) object {

@@ -30,7 +30,7 @@ func ide0Hook(event, program string) object {
 }
 
 func ide0Command(event, program string) string {
-	return program + " " + event + " --surface kiro-ide --payload env --via ide0"
+	return hookLine(program, event+" --surface kiro-ide --payload env --via ide0")
 }
 
 // ide0Ours is the command of a .kiro.hook file if that is ours.

@@ -137,6 +137,8 @@ func namedAgents(candidates []Agent, o Options) (chosen []Agent, own bool, err e
 			own = true
 		case n == "kiro_default" || n == "default" || n == "kiro_planner" || n == "kiro_help":
 			return nil, false, usage("%s is built into Kiro, and a file of that name would replace it: use --agent %s for an agent like it", n, ownAgentName)
+		case o.Project && len(names) == 0:
+			return nil, false, usage("this project has no agent %q, and none at all: leave out --project to hook yours", n)
 		case len(names) == 0:
 			return nil, false, usage("there is no agent %q, and no agent file at all: use --agent %s", n, ownAgentName)
 		default:
