@@ -60,6 +60,7 @@ func (q *Queue) Drain(ctx context.Context, maxN, maxBytes int, deliver func([]Re
 		return 0, fmt.Errorf("draining the outbox: %w", err)
 	}
 	defer l.unlock()
+	q.sweepQuarantine()
 	d := &drain{q: q, ctx: ctx, maxN: max(maxN, 1), maxBytes: max(maxBytes, 1), deliver: deliver, cursor: q.loadCursor()}
 	for {
 		d.moved = false

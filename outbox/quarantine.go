@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -87,6 +88,20 @@ func (q *Queue) putQuarantine(kind byte, id string, data []byte, reason, place s
 		return fmt.Errorf("quarantining: %w", err)
 	}
 	return nil
+}
+
+// sweepQuarantine removes what a kill left unfinished; its record is still queued. The drain lock is held, so that nobody
+// is at it.
+func (q *Queue) sweepQuarantine() {
+	names, err := q.disk.names(q.path(quarantineDir))
+	if err != nil {
+		return // mostly because there is none; the next drain tries again
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, tmpSuffix) {
+			_ = q.disk.remove(q.path(quarantineDir, name))
+		}
+	}
 }
 
 // Quarantined hands out what is in quarantine, oldest first, until yield gives false.

@@ -109,38 +109,8 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			torn := encode("torn", bytes.Repeat([]byte("t"), 80), m.queue().now())
 			node.data = append(node.data, rapid.SampledFrom([][]byte{torn[:1], torn[:40], torn[5:], []byte(`{"event_id":"01A`), make([]byte, 100)}).Draw(t, "garbage")...)
 		},
-		"requeue": func(t *rapid.T) {
-			n, err := m.queue().Requeue(func(x Quarantine) bool { return true })
-			if err != nil && !errors.Is(err, ErrFull) {
-				t.Fatalf("requeue: %v", err)
-			}
-			if err == nil && n != len(m.aside) && m.faults == 0 {
-				t.Fatalf("requeued %d of %d", n, len(m.aside))
-			}
-			if err != nil {
-				m.faults++ // some have been requeued, some not
-			}
-			for id := range m.aside {
-				m.queued[id] = true
-			}
-			clear(m.aside)
-		},
-		"a system call fails": func(t *rapid.T) {
-			m.faults++
-			target, n := rapid.IntRange(1, 12).Draw(t, "operation"), 0
-			m.disk.fail = func(string, string) error {
-				if n++; n == target {
-					return syscall.ENOSPC
-				}
-				return nil
-			}
-			if rapid.Bool().Draw(t, "append") {
-				m.append(t)
-			} else {
-				_ = m.drain(t, Done) // whatever it says, nothing may be lost
-			}
-			m.disk.fail = nil
-		},
+		"requeue":             m.requeue,
+		"a system call fails": m.fault,
 		"the power is cut": func(t *rapid.T) {
 			m.faults++
 			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -148,6 +118,42 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 			m.held = nil
 		},
 	}
+}
+
+// requeue gives back everything that was refused.
+func (m *machine) requeue(t *rapid.T) {
+	n, err := m.queue().Requeue(func(x Quarantine) bool { return true })
+	if err != nil && !errors.Is(err, ErrFull) {
+		t.Fatalf("requeue: %v", err)
+	}
+	if err == nil && n != len(m.aside) && m.faults == 0 {
+		t.Fatalf("requeued %d of %d", n, len(m.aside))
+	}
+	if err != nil {
+		m.faults++ // some have been requeued, some not
+	}
+	for id := range m.aside {
+		m.queued[id] = true
+	}
+	clear(m.aside)
+}
+
+// fault lets one system call of an append or a drain fail.
+func (m *machine) fault(t *rapid.T) {
+	m.faults++
+	target, n := rapid.IntRange(1, 12).Draw(t, "operation"), 0
+	m.disk.fail = func(string, string) error {
+		if n++; n == target {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	if rapid.Bool().Draw(t, "append") {
+		m.append(t)
+	} else {
+		_ = m.drain(t, Done) // whatever it says, nothing may be lost
+	}
+	m.disk.fail = nil
 }
 
 // check ends a run: with the lock free, one drain must bring everything, and leave nothing.
