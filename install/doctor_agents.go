@@ -179,11 +179,14 @@ func (d *doctor) agentCoverage(check string, hooked int) {
 		if old {
 			status = Fail
 		}
-		d.report(Finding{Check: check, Status: status, Detail: "no agent has hooks, so Kiro CLI " + d.found.CLI + " remembers nothing with its classic engines"}, install(Options{Surface: "agents"}))
+		d.report(Finding{Check: check, Status: status, Detail: "no agent has hooks, so Kiro CLI " + d.found.CLI + " remembers nothing with its classic engines", Fix: "kiro-learn install"}, install(Options{Surface: "agents"}))
 		return
 	}
-	if name := d.found.DefaultAgent; name != "" && len(d.found.Engines) > 0 {
+	switch name := d.found.DefaultAgent; {
+	case name != "" && len(d.found.Engines) > 0:
 		d.defaultAgent(check, name, install)
+	case name == "" && old:
+		d.report(Finding{Check: check, Status: Warn, Detail: "Kiro CLI " + d.found.CLI + " starts its built-in agent, which has no file that could be hooked", Fix: "kiro-learn install --agent " + ownAgentName}, nil)
 	}
 	for _, a := range d.found.Agents {
 		shadow := a.Project && a.Ours == 0 && slices.ContainsFunc(d.found.Agents, func(u Agent) bool { return !u.Project && u.Name == a.Name && u.Ours > 0 })

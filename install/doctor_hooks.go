@@ -28,7 +28,7 @@ func (d *doctor) hooks(check string) {
 		}, nil)
 	case !inUser && !inProject:
 		if _, err := os.Lstat(user); err != nil {
-			d.report(Finding{Check: check, Status: Fail, Path: user, Detail: "there is no hook file, so Kiro CLI 3 and IDE 1 remember nothing"}, d.file(user, "hooks of Kiro CLI 3 and IDE 1", d.wantedHooks(viaUser)))
+			d.report(Finding{Check: check, Status: Fail, Path: user, Detail: "there is no hook file, so Kiro CLI 3 and IDE 1 remember nothing", Fix: "kiro-learn install"}, d.file(user, "hooks of Kiro CLI 3 and IDE 1", d.wantedHooks(viaUser)))
 		}
 	}
 	for _, dir := range d.env.kiroDirs() {

@@ -146,6 +146,7 @@ func wiringFaults() []fault {
 			m.edit("settings/cli.json", "dev", "new")
 		}, "agents", Warn, "the default agent has no hooks", true},
 		{"default agent's file gone", func(m *machine, _ *Live) { m.edit("settings/cli.json", "dev", "kiro-learn") }, "agents", Fail, "whose file is gone", true},
+		{"the built-in agent by default", func(m *machine, _ *Live) { m.kiro("settings/cli.json", "{}") }, "agents", Warn, "starts its built-in agent", false},
 		{"default agent without a file", func(m *machine, _ *Live) { m.edit("settings/cli.json", "dev", "kiro_default") }, "agents", Warn, "no file that could be hooked", false},
 		{"agent shadowed by the project's", func(m *machine, _ *Live) {
 			m.write(filepath.Join(m.project, ".kiro/agents/dev.json"), agentPlain, 0o644)

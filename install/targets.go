@@ -181,6 +181,9 @@ func (p *planner) remarks(set surfaceSet, chosen []Agent) {
 	if !f.Kiro {
 		p.note("No Kiro was found here; the hooks wait for one.")
 	}
+	if set.agents && len(chosen) > 0 && slices.Contains(f.Engines, "v1") && !slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.is(f.DefaultAgent) }) {
+		p.note("Kiro starts its built-in agent unless told otherwise, and that has no file to hook: type kiro-learn install --agent %s for an agent like it.", ownAgentName)
+	}
 	if set.agents {
 		var left []string
 		for _, a := range f.Agents {
