@@ -48,7 +48,14 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 			return Context{}, err
 		}
 	}
-	chosen := f.choose(&q, &o, shown)
+	relevant := f.relevant()
+	if len(relevant) == 0 {
+		return Context{}, nil
+	}
+	if err := e.load(ctx, f, q.Namespace, relevant); err != nil {
+		return Context{}, err
+	}
+	chosen := f.choose(relevant, &q, &o, shown)
 	if len(chosen) == 0 {
 		return Context{}, nil
 	}
@@ -67,11 +74,14 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 }
 
 // choose takes the records that a prompt may be given, best first.
-func (f *found) choose(q *Query, o *ContextOptions, shown map[int64]int64) []scored {
+func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map[int64]int64) []scored {
 	var out []scored
 	seen := make(map[string]bool)
-	for _, s := range f.relevant() {
-		r := f.byID[s.doc.id]
+	for _, s := range relevant {
+		r, ok := f.byID[s.doc.id]
+		if !ok {
+			continue
+		}
 		if rev, ok := shown[r.ID]; ok && rev == r.Revision {
 			continue
 		}

@@ -59,6 +59,8 @@ type doc struct {
 	id      int64
 	created time.Time
 	session string
+	space   string       // namespace
+	kind    string       // observation type
 	occ     []occurrence // sorted by term, field and position
 	length  [fieldCount]float32
 }
@@ -71,7 +73,7 @@ type occurrence struct {
 const posBits = 28
 
 func makeDoc(r *store.Stored) *doc {
-	d := &doc{id: r.ID, created: r.Created, session: r.SessionID}
+	d := &doc{id: r.ID, created: r.Created, session: r.SessionID, space: r.Namespace, kind: r.ObservationType}
 	field := 0
 	sc := scanner{emit: func(term, _ []byte, _ class, pos int) {
 		d.occ = append(d.occ, occurrence{hash(term), uint32(field)<<posBits | uint32(pos)&(1<<posBits-1)})

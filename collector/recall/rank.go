@@ -20,6 +20,7 @@ type tuning struct {
 	maxTerms   int     // terms that are searched for
 	common     float64 // share of the records from which on a term is dropped when rarer ones exist
 	pool       int     // candidates of the first stage
+	postings   int     // occurrences that the first stage may walk
 	keepStops  bool    // search for stop words too
 }
 
@@ -34,7 +35,8 @@ func defaults() tuning {
 		session:   0.15,
 		maxTerms:  24,
 		common:    0.5,
-		pool:      150,
+		pool:      100,
+		postings:  6000,
 		dates:     0.4,
 		when:      0.3,
 		name:      1.4,

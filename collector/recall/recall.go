@@ -5,6 +5,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,7 +76,11 @@ func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
 	if limit <= 0 {
 		limit = 10
 	}
-	return f.results(f.ranked[:min(limit, len(f.ranked))]), nil
+	first := f.ranked[:min(limit, len(f.ranked))]
+	if err := e.load(ctx, f, q.Namespace, first); err != nil {
+		return nil, err
+	}
+	return f.results(first), nil
 }
 
 // found is what a search knows before the records are chosen.
@@ -117,12 +122,9 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 
 // rankInto runs both stages: candidates from the index, then the ranking of them and their neighbours.
 func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
-	texts := make([]string, len(f.terms))
-	for i, t := range f.terms {
-		texts[i] = t.text
-	}
+	texts := affordable(f.terms, e.tuning.postings)
 	filter := store.Filter{Types: q.Types, Since: q.Since}
-	hits, err := e.src.Candidates(ctx, q.Namespace, texts, filter, e.tuning.pool)
+	hits, err := e.src.Candidates(ctx, q.Namespace, texts, filter, max(e.tuning.pool, q.Limit))
 	if err != nil {
 		return fmt.Errorf("searching records: %w", err)
 	}
@@ -134,44 +136,90 @@ func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
 	if err != nil {
 		return fmt.Errorf("finding neighbours: %w", err)
 	}
-	docs, err := e.docs(ctx, q, f, withNeighbours(ids, near))
+	docs, err := e.docs(ctx, q.Namespace, withNeighbours(ids, near))
 	if err != nil {
 		return err
 	}
 	for _, s := range e.tuning.rank(f.terms, docs, bothWays(near), &f.prompt) {
-		if r := f.byID[s.doc.id]; s.score > 0 && q.passes(&r) {
+		if s.score > 0 && q.passes(s.doc) {
 			f.ranked = append(f.ranked, s)
 		}
 	}
 	return nil
 }
 
-// docs loads the records with the given ids, as the ranking sees them. Records of another project, which no source
-// should give, are left out.
-func (e *Engine) docs(ctx context.Context, q Query, f *found, ids []int64) ([]*doc, error) {
+// docs are the records with the given ids, as the ranking sees them. Those of another project, which no source should
+// give, are left out.
+func (e *Engine) docs(ctx context.Context, namespace string, ids []int64) ([]*doc, error) {
+	states, err := e.src.Revisions(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading revisions: %w", err)
+	}
+	docs := make([]*doc, 0, len(states))
+	var missing []int64
+	for _, s := range states {
+		if d := e.cache.get(s); d != nil {
+			docs = append(docs, d)
+		} else {
+			missing = append(missing, s.ID)
+		}
+	}
+	if len(missing) > 0 {
+		records, err := e.src.Records(ctx, missing)
+		if err != nil {
+			return nil, fmt.Errorf("reading records: %w", err)
+		}
+		for i := range records {
+			r := &records[i]
+			d := makeDoc(r)
+			e.cache.put(store.Revision{ID: r.ID, RecordID: r.RecordID, Revision: r.Revision}, d)
+			docs = append(docs, d)
+		}
+	}
+	return slices.DeleteFunc(docs, func(d *doc) bool { return d.space != namespace }), nil
+}
+
+// load reads the records of ranked, which are then in f.byID unless they were forgotten meanwhile.
+func (e *Engine) load(ctx context.Context, f *found, namespace string, ranked []scored) error {
+	ids := make([]int64, len(ranked))
+	for i := range ranked {
+		ids[i] = ranked[i].doc.id
+	}
 	records, err := e.src.Records(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("reading records: %w", err)
+		return fmt.Errorf("reading records: %w", err)
 	}
 	f.byID = make(map[int64]store.Stored, len(records))
-	docs := make([]*doc, 0, len(records))
-	for i := range records {
-		r := &records[i]
-		if r.Namespace != q.Namespace {
-			continue
+	for _, r := range records {
+		if r.Namespace == namespace {
+			f.byID[r.ID] = r
 		}
-		f.byID[r.ID] = *r
-		docs = append(docs, e.cache.get(r))
 	}
-	return docs, nil
+	return nil
 }
 
 // passes tells whether a record is one that the query asks for; neighbours come unfiltered.
-func (q *Query) passes(r *store.Stored) bool {
-	if !q.Since.IsZero() && r.Created.Before(q.Since) {
+func (q *Query) passes(d *doc) bool {
+	if !q.Since.IsZero() && d.created.Before(q.Since) {
 		return false
 	}
-	return len(q.Types) == 0 || slices.Contains(q.Types, r.ObservationType)
+	return len(q.Types) == 0 || slices.Contains(q.Types, d.kind)
+}
+
+// affordable are the terms whose records may be walked: the best first, until they occur in more than max records
+// together. Terms that are left out still count in the ranking.
+func affordable(terms []queryTerm, max int) []string {
+	order := slices.Clone(terms)
+	slices.SortStableFunc(order, func(a, b queryTerm) int { return cmp.Compare(b.weight*b.idf, a.weight*a.idf) })
+	var out []string
+	sum := 0
+	for _, t := range order {
+		if sum += t.docs; sum > max && len(out) > 0 {
+			break
+		}
+		out = append(out, t.text)
+	}
+	return out
 }
 
 // withNeighbours is every id once, candidates first.
@@ -228,7 +276,9 @@ func bothWays(near map[int64][]int64) map[int64][]neighbour {
 func (f *found) results(ranked []scored) []Result {
 	out := make([]Result, 0, len(ranked))
 	for i := range ranked {
-		out = append(out, f.result(&ranked[i]))
+		if _, ok := f.byID[ranked[i].doc.id]; ok {
+			out = append(out, f.result(&ranked[i]))
+		}
 	}
 	return out
 }

@@ -14,6 +14,8 @@ type Source interface {
 	TermCounts(ctx context.Context, namespace string, terms []string) (docs []int, total int, err error)
 	// Records reads records by id.
 	Records(ctx context.Context, ids []int64) ([]store.Stored, error)
+	// Revisions are the present states of records; ids that are not there are left out.
+	Revisions(ctx context.Context, ids []int64) ([]store.Revision, error)
 	// Neighbours are the records saved next to each of ids in the namespace.
 	Neighbours(ctx context.Context, namespace string, ids []int64, before, after int) (map[int64][]int64, error)
 	// Shown tells which records a session has been shown, and in which revision.
