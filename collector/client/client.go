@@ -151,6 +151,7 @@ func (c *Client) Do(ctx context.Context, method, path, contentType string, body 
 		return Answer{}, err
 	}
 	defer func() { _ = conn.Close() }()
+	defer interrupt(ctx, conn)()
 	res, err := http.ReadResponse(bufio.NewReaderSize(conn, 16<<10), nil)
 	if err != nil {
 		if ctx.Err() != nil || isTimeout(err) {
@@ -170,6 +171,11 @@ func (c *Client) Do(ctx context.Context, method, path, contentType string, body 
 		return a, statusError(a)
 	}
 	return a, nil
+}
+
+// interrupt makes reads and writes of a connection end when ctx does, before its deadline too, until stop is called.
+func interrupt(ctx context.Context, conn net.Conn) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }
 
 func isTimeout(err error) bool {
@@ -202,6 +208,7 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(deadline)
 	}
+	defer interrupt(ctx, conn)()
 	if err := req.Write(conn); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("write to the collector: %w", err)
