@@ -195,7 +195,13 @@ func (c *Collector) getSessions(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	items, total, err := c.store.Sessions(r.Context(), r.URL.Query().Get("namespace"), limit, offset)
+	ns := r.URL.Query().Get("namespace")
+	items, total, err := c.store.Sessions(r.Context(), ns, limit, offset)
+	if id := r.URL.Query().Get("session_id"); id != "" && err == nil {
+		items, err = c.store.FindSession(r.Context(), id)
+		items = slices.DeleteFunc(items, func(v store.Session) bool { return ns != "" && v.Namespace != ns })
+		total = len(items)
+	}
 	if err != nil {
 		c.internal(w, "read the sessions", err)
 		return

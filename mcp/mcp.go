@@ -48,10 +48,12 @@ type server struct {
 	ids    *eventid.Source
 	scrub  privacy.Scrubber
 	left   chan struct{} // closed when the client has sent its last byte
+	begun  time.Time
 
 	mu    sync.Mutex
 	root  string // the client's, once it has said
 	asked bool
+	mute  int // how often it has not answered
 }
 
 // Serve speaks with one client until the client leaves or ctx ends. It gives an error only where it cannot begin.
@@ -66,7 +68,7 @@ func Serve(ctx context.Context, o Options) error {
 	t := newStdio(o.Stdin, o.Stdout)
 	s := &server{
 		o: o, client: cl, queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
-		ids: eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}, left: t.left,
+		ids: eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}, left: t.left, begun: o.Now(),
 	}
 	go t.pump()
 	done := make(chan error, 1)

@@ -14,10 +14,9 @@ import (
 	"kiro-learn/internal/session"
 )
 
-// rootsTime is how long a client may take to name its roots.
-const rootsTime = time.Second
-
 const (
+	rootsTime   = time.Second  // how long a client may take to name its roots
+	rootsTries  = 2            // how often it is asked before we go without
 	rootsKey    = "roots"      // under which roots are asked for within an answer
 	rootsWithin = "2026-07-28" // since this version of the protocol a server asks only within an answer
 )
@@ -35,7 +34,12 @@ func (s *server) place(ctx context.Context, ss *sdk.ServerSession, told sdk.Inpu
 		case init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil:
 			asked = true
 		case init.ProtocolVersion < rootsWithin:
-			roots, asked = s.listRoots(ctx, ss)
+			if roots, asked = s.listRoots(ctx, ss); !asked {
+				s.mu.Lock()
+				s.mute++
+				asked = s.mute >= rootsTries
+				s.mu.Unlock()
+			}
 		default:
 			answer, ok := told[rootsKey]
 			if !ok {
@@ -68,7 +72,7 @@ func (s *server) listRoots(ctx context.Context, ss *sdk.ServerSession) (roots *s
 	}()
 	roots, err := ss.ListRoots(ctx, nil)
 	if err != nil {
-		s.o.Log.Info("the client did not name its roots", err)
+		s.o.Log.Info("the client did not name its roots", nil)
 	}
 	return roots, err == nil
 }

@@ -201,7 +201,7 @@ func timelineTool() tool {
 	return tool{
 		name: "timeline", title: "What happened around it",
 		about: "Show what happened around a memory record, in order: the prompts, tool uses and answers before and after it; or the latest events of a session. " +
-			"Use it when a record says what was found and you need to see how it came about. Give record_id or session_id; without either, it is the project's latest session.",
+			"Use it when a record says what was found and you need to see how it came about. Give record_id or session_id; without either, it is the latest session before this conversation.",
 		args: []arg{
 			{name: "record_id", kind: textArg, max: maxID, about: "Show what happened around this record."},
 			{name: "session_id", kind: textArg, max: maxID, about: "Show the latest events of this session."},
@@ -272,27 +272,31 @@ func writeMoments(b *strings.Builder, moments []client.Moment, mark string) {
 }
 
 // errNoSession tells a model that a session is not there.
-var errNoSession = errors.New("there is no such session in this project's memory; without session_id, it is the latest one")
+var errNoSession = errors.New("there is no such session in this project's memory; without session_id, it is the latest one before this conversation")
 
-// session gives the session with an id, or the latest one for "".
+// session gives the session with an id. Without one it is the latest that was there before this server: what has begun
+// since is most likely the conversation that the model is in. Where there is no other, it is that.
 func (s *server) session(ctx context.Context, namespace, id string) (client.Session, error) {
-	all, err := s.agent().Sessions(ctx, namespace, 500)
-	if err != nil {
+	all, err := s.agent().Sessions(ctx, namespace, id, 100)
+	switch {
+	case err != nil:
 		return client.Session{}, err
+	case len(all) == 0:
+		return client.Session{}, errNoSession
 	}
 	for _, v := range all {
-		if id == "" || v.SessionID == id {
+		if id != "" || v.Started.Before(s.begun) {
 			return v, nil
 		}
 	}
-	return client.Session{}, errNoSession
+	return all[0], nil
 }
 
 func sessionTool() tool {
 	return tool{
 		name: "session_summary", title: "Where a session stood",
 		about: "Show where a session of this project stood: its summaries and its last turns. Use it when you go on with earlier work, or when the user asks what was done last time.",
-		args:  []arg{{name: "session_id", kind: textArg, max: maxID, about: "The session; without it, the project's latest one."}},
+		args:  []arg{{name: "session_id", kind: textArg, max: maxID, about: "The session; without it, the latest one before this conversation."}},
 		output: object([]string{"session_id", "title", "summaries", "turns"}, map[string]any{
 			"session_id": text("the session"), "title": text("its first prompt"), "summaries": list(recordSchema()), "turns": list(momentSchema()),
 		}),

@@ -72,7 +72,7 @@ func (s *server) resource(read func(ctx context.Context, namespace, id string) (
 func (s *server) sessionList(ctx context.Context, namespace string) (string, error) {
 	var all []client.Session
 	err := s.ask(ctx, func(ctx context.Context) (err error) {
-		all, err = s.agent().Sessions(ctx, namespace, listLength)
+		all, err = s.agent().Sessions(ctx, namespace, "", listLength)
 		return err
 	})
 	if err != nil {

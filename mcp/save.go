@@ -17,7 +17,8 @@ import (
 const (
 	lockWait   = 100 * time.Millisecond // for the files that are shared with the hooks
 	outboxWait = 200 * time.Millisecond
-	via        = "mcp" // how our events name their registration
+	leftTime   = 200 * time.Millisecond // for the collector to take a record whose client has left
+	via        = "mcp"                  // how our events name their registration
 )
 
 func savedSchema() map[string]any {
@@ -76,7 +77,7 @@ func summaryTool() tool {
 		output: savedSchema(),
 		run: func(s *server, ctx context.Context, c *call) (answer, error) {
 			return s.save(ctx, c, "turn summary", event.Record{
-				Strategy: event.StrategyMCPSessionSummary, Title: firstChars(oneLine(c.texts["request"]), event.MaxTitle), Summary: summary(c.texts),
+				Strategy: event.StrategyMCPSessionSummary, Title: firstChars(c.texts["request"], event.MaxTitle), Summary: summary(c.texts),
 				ObservationType: event.TypeSessionSummary, FilesTouched: append(c.lists["files_read"], c.lists["files_modified"]...),
 			})
 		},
@@ -109,8 +110,6 @@ func firstChars(s string, n int) string {
 	}
 	return s
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // save makes a record durable: with the collector, or else in the outbox. Either way it travels in a note, so that what
 // is delivered twice is stored once. what names it in the answer.
@@ -170,9 +169,18 @@ func (s *server) off(origin *event.Event) string {
 }
 
 // deliver hands a note over, to the collector or to the outbox, and tells whether it was queued. A client that has left
-// or changed its mind does not take it back.
+// or changed its mind does not take it back, but then the collector gets little time.
 func (s *server) deliver(ctx context.Context, e *event.Event, r *event.Record) (queued bool, err error) {
 	data := e.AppendJSON(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.left:
+			time.AfterFunc(leftTime, cancel)
+		case <-ctx.Done():
+		}
+	}()
 	err = s.ask(ctx, func(ctx context.Context) error {
 		if _, err := s.client.PostEvent(ctx, data, false); err != nil || !s.client.Remote() {
 			return err

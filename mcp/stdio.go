@@ -18,7 +18,7 @@ const (
 	maxLine = 32 << 20 // bytes of one line of input; a longer one is answered with an error
 	// answerTime is how long calls may still run when the client has left, and leaveTime when all ends.
 	answerTime = 500 * time.Millisecond
-	leaveTime  = 850 * time.Millisecond
+	leaveTime  = 900 * time.Millisecond
 )
 
 // What is answered to a line that the SDK is not shown, since it would end the session over it.

@@ -65,9 +65,12 @@ func (a Agent) Records(ctx context.Context, namespace, sessionID string, limit i
 	return got.Items, err
 }
 
-// Sessions are a namespace's sessions, the latest first.
-func (a Agent) Sessions(ctx context.Context, namespace string, limit int) ([]Session, error) {
+// Sessions are a namespace's sessions, the latest first; with an id, the one that has it, if there is one.
+func (a Agent) Sessions(ctx context.Context, namespace, sessionID string, limit int) ([]Session, error) {
 	q := url.Values{"namespace": {namespace}, "limit": {fmt.Sprint(limit)}, "neutral": {"true"}}
+	if sessionID != "" {
+		q.Set("session_id", sessionID)
+	}
 	var got struct {
 		Items []Session `json:"items"`
 	}
