@@ -147,6 +147,7 @@ func (w *world) tear() {
 func TestPowerCutAtEveryOperation(t *testing.T) {
 	for name, story := range stories() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, Options{})
 			story.prepare(w)
 			rnd := rand.New(rand.NewPCG(1, 2))
@@ -225,6 +226,7 @@ func TestProcessesInterleave(t *testing.T) {
 		for other, act := range second {
 			for _, theft := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/theft=%v", name, other, theft), func(t *testing.T) {
+					t.Parallel()
 					if n := interleave(t, story.prepare, story.act, act, theft); n < 6 {
 						t.Errorf("only %d interleavings", n)
 					} else {
@@ -275,6 +277,7 @@ func interleave(t *testing.T, prepare, first, second func(*world), theft bool) (
 func TestWithoutFaultsNothingIsDeliveredTwice(t *testing.T) {
 	for name, story := range stories() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, Options{})
 			story.prepare(w)
 			story.act(w)
