@@ -40,8 +40,8 @@
 // left: a writer that takes back a torn write could cut off a record of the second holder, if the lock file vanishes
 // between the two system calls that check it and truncate.
 //
-// Not survived: somebody deleting segments; a disk that says it has synced and has not; two faults forging each other's
-// CRC32C. Data with the magic in it, inside a record whose own header is damaged, would be taken for a record.
+// Not survived: somebody deleting segments; a disk that says it has synced and has not; damage that
+// the CRC32C does not show. Data with the magic in it, inside a record whose own header is damaged, would be taken for a record.
 package outbox
 
 import (

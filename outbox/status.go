@@ -22,8 +22,8 @@ type Status struct {
 	DropReason  string `json:"drop_reason,omitempty"` // and why
 }
 
-// Status counts what is in the queue. It takes no lock and reads the headers of the records, so it costs about a
-// microsecond a record; while others append or drain, it may be off by what they do.
+// Status counts what is in the queue. It takes no lock and reads the headers of the records, so it costs a few
+// microseconds a record; while others append or drain, it may be off by what they do.
 func (q *Queue) Status() (s Status, err error) {
 	var oldest time.Time
 	segments, _, err := q.segments()
