@@ -12,7 +12,7 @@
 //	cursor                 how far each segment has been drained
 //	dropped                how many records could not be kept, fixed size, written in place
 //
-// A record is a 32 byte header (magic, lengths, time, CRC32C of id and data, CRC32C of the header), the id, the data.
+// A record is a 32 byte header (magic, lengths, time, CRC-32 of id and data, CRC-32 of the header), the id, the data.
 // The magic holds bytes that JSON text cannot hold, so a reader that has lost its way finds the next record by it.
 //
 // # What survives what
@@ -41,7 +41,7 @@
 // between the two system calls that check it and truncate.
 //
 // Not survived: somebody deleting segments; a disk that says it has synced and has not; damage that
-// the CRC32C does not show. Data with the magic in it, inside a record whose own header is damaged, would be taken for a record.
+// the CRC-32 does not show. Data with the magic in it, inside a record whose own header is damaged, would be taken for a record.
 package outbox
 
 import (
