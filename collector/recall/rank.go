@@ -36,7 +36,7 @@ func defaults() tuning {
 		maxTerms:  24,
 		common:    0.5,
 		pool:      100,
-		postings:  6000,
+		postings:  2000,
 		dates:     0.4,
 		when:      0.3,
 		name:      1.4,

@@ -49,7 +49,7 @@ const stopJoined = `です ます した して いる ある する から ま�
 const chatWords = `hello hi hey hiya yo greetings howdy morning afternoon evening night bye goodbye cheers thanks thank thankyou thx ty
 ok okay okey k kk sure yep yeah yea yup nope nah agreed agree right correct exactly perfect great good nice cool awesome
 excellent fantastic amazing wonderful brilliant lovely super wow fine lgtm sgtm approved approve accept accepted continue
-proceed go ahead keep going carry next resume stop wait cancel abort nevermind mind sorry apologies oops welcome help
+proceed go ahead keep going carry next resume stop wait cancel abort nevermind mind understand differently sorry apologies oops welcome help
 looks look sounds sound works work again retry try ready start begin finish done test testing ping day today
 danke bitte hallo gut genau weiter merci bonjour salut oui non hola gracias vale si bueno obrigado obrigada ola sim
 ciao grazie prego privet спасибо привет да нет хорошо`
