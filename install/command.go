@@ -72,8 +72,11 @@ func mentionsUs(line string) bool {
 
 func isOurProgram(path string) bool {
 	base := path[strings.LastIndexAny(path, `/\`)+1:]
-	if len(base) > 4 && strings.EqualFold(base[len(base)-4:], ".exe") {
-		base = base[:len(base)-4]
+	for _, ext := range []string{".exe", ".cmd", ".bat"} {
+		if n := len(base) - len(ext); n > 0 && strings.EqualFold(base[n:], ext) {
+			base = base[:n]
+			break
+		}
 	}
 	return strings.EqualFold(base, programName)
 }

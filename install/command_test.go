@@ -21,6 +21,7 @@ func TestParseCommand(t *testing.T) {
 		{"home by variable, bare", `$HOME/.local/bin/kiro-learn stop`, "$HOME/.local/bin/kiro-learn", "stop", true},
 		{"Windows", `C:\Users\dev\kiro-learn.exe stop`, `C:\Users\dev\kiro-learn.exe`, "stop", true},
 		{"Windows in quotes", `"C:\Program Files\kl\Kiro-Learn.EXE" promptSubmit --surface kiro-ide`, `C:\Program Files\kl\Kiro-Learn.EXE`, "promptSubmit", true},
+		{"a shim", `C:\shims\kiro-learn.cmd stop`, `C:\shims\kiro-learn.cmd`, "stop", true},
 		{"PowerShell", `& "C:/Program Files/kiro-learn.exe" stop`, `C:/Program Files/kiro-learn.exe`, "stop", true},
 		{"Pascal case", "kiro-learn UserPromptSubmit", "kiro-learn", "userPromptSubmit", true},
 		{"the other name of agentSpawn", "kiro-learn SessionStart", "kiro-learn", "agentSpawn", true},

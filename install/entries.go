@@ -9,6 +9,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
+const maxOurs = 1000 // entries of ours in one file, beyond which something other than install has written it
+
 // A shape says what of ours a kind of file holds, and how to tell it from what is others'.
 type shape struct {
 	slots   []slot
@@ -93,7 +95,7 @@ func (s shape) upgrade(d *document, p place, e entry) error {
 
 // prune removes the entries of ours that no slot wants, one at a time since each removal moves the rest.
 func (s shape) prune(d *document, mem before) error {
-	for range 10_000 {
+	for range maxOurs {
 		seen := map[string]bool{}
 		i := slices.IndexFunc(s.found(d), func(p place) bool {
 			key := strings.Join(p.path, "/") + "\x00" + p.id
@@ -138,7 +140,7 @@ func (s shape) ancestors(path []string) (out [][]string) {
 
 // strip removes every entry of ours and gives the number of them.
 func (s shape) strip(d *document, mem before) (removed int, err error) {
-	for range 10_000 {
+	for range maxOurs {
 		found := s.found(d)
 		if len(found) == 0 {
 			break

@@ -180,7 +180,7 @@ func refusal(path string, err error, uninstall bool) Refusal {
 	switch {
 	case errors.As(err, &syntax):
 		r.Line = syntax.line
-	case errors.Is(err, errReadOnly):
+	case errors.Is(err, errReadOnly), errors.Is(err, errForeign):
 		r.Hint = "make it writable where it comes from, and type: " + again
 	case errors.Is(err, errDangling):
 		r.Hint = "remove the link or restore its target, and type: " + again
@@ -192,6 +192,7 @@ func refusal(path string, err error, uninstall bool) Refusal {
 
 var (
 	errReadOnly = errors.New("is read-only")
+	errForeign  = errors.New("belongs to another user")
 	errDangling = errors.New("is a link to a file that does not exist")
 )
 
@@ -218,6 +219,9 @@ func writable(path string, exists bool) error {
 	}
 	if info.Mode().Perm()&0o200 == 0 {
 		return errReadOnly
+	}
+	if foreign(info, os.Geteuid()) {
+		return errForeign // a rename would give the file to this user
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ func findProgram(env Env) Program {
 				return p
 			}
 		}
+		if link := beside(exe); link != "" {
+			p.Path = link
+			return p
+		}
 		p.Warning = exe + " names a version, so hooks may break with the next upgrade: put a link to it on PATH and install again"
 	}
 	return p
@@ -67,6 +71,25 @@ func unstable(exe string, env Env) bool {
 		}
 	}
 	return env.Home != "" && filepath.Dir(exe) == filepath.Join(env.Home, "Downloads")
+}
+
+// beside finds a name for exe that goes through a link next to a versioned directory, as "latest" and "current" are.
+func beside(exe string) string {
+	rest := filepath.Base(exe)
+	for dir := filepath.Dir(exe); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		parent, name := filepath.Split(dir)
+		if looksLikeVersion(name) {
+			entries, _ := os.ReadDir(parent)
+			for _, e := range entries {
+				link := filepath.Join(parent, e.Name(), rest)
+				if e.Name() != name && !looksLikeVersion(e.Name()) && sameFile(link, exe) {
+					return link
+				}
+			}
+		}
+		rest = filepath.Join(name, rest)
+	}
+	return ""
 }
 
 // unspeakable is a path that cmd, PowerShell and bash cannot all be told, where the user's own place is one that they can.

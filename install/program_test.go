@@ -22,6 +22,7 @@ func TestFindProgram(t *testing.T) {
 		{"on PATH", "bin/kiro-learn", nil, "bin/kiro-learn", false, true, false},
 		{"Homebrew's link", "brew/Cellar/kiro-learn/1.2.3/bin/kiro-learn", [][2]string{{"bin/kiro-learn", "brew/Cellar/kiro-learn/1.2.3/bin/kiro-learn"}}, "bin/kiro-learn", false, true, false},
 		{"a versioned directory with a link at home", "tools/kiro-learn-v0.4.0/kiro-learn", [][2]string{{"h/.local/bin/kiro-learn", "tools/kiro-learn-v0.4.0/kiro-learn"}}, "h/.local/bin/kiro-learn", false, false, false},
+		{"mise's latest", "mise/installs/kiro-learn/0.4.0/bin/kiro-learn", [][2]string{{"mise/installs/kiro-learn/latest", "mise/installs/kiro-learn/0.4.0"}, {"mise/installs/kiro-learn/0.4", "mise/installs/kiro-learn/0.4.0"}}, "mise/installs/kiro-learn/latest/bin/kiro-learn", false, false, false},
 		{"a versioned directory alone", "tools/0.4.0/kiro-learn", nil, "tools/0.4.0/kiro-learn", false, false, true},
 		{"PATH has another one", "opt/kiro-learn", [][2]string{{"bin/kiro-learn", "other/kiro-learn"}}, "opt/kiro-learn", false, false, false},
 		{"go run", "tmp/go-build123/b001/exe/kiro-learn", nil, "h/.local/bin/kiro-learn", true, false, false},

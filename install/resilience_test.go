@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -262,6 +263,25 @@ func TestTwoLinksToOneFile(t *testing.T) {
 	m.uninstall(Options{})
 	if got := m.read(target); got != agentTabs {
 		t.Errorf("uninstalled %q", got)
+	}
+}
+
+func TestForeignFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such owner there")
+	}
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		user int
+		want bool
+	}{{"one's own", os.Getuid(), false}, {"another's", os.Getuid() + 1000, true}, {"root may", 0, false}} {
+		if got := foreign(info, c.user); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }
 

@@ -143,10 +143,10 @@ func (d *document) keepBreak(c children, i, lead, end int) int {
 		from = c.comma(i-1) + 1
 	}
 	follows := end < len(d.text) && (d.text[end] == '\r' || d.text[end] == '\n')
-	if n := bytes.IndexByte(d.text[lead:end], '\n'); n >= 0 && !follows && lead > from && endsInLineComment(d.text[from:lead]) {
-		return lead + n + 1
+	if follows || lead < from || !endsInLineComment(d.text[from:lead]) {
+		return lead
 	}
-	return lead
+	return lead + bytes.IndexByte(d.text[lead:end], '\n') + 1 // only a line break can end it
 }
 
 // lead is where the blanks before start begin, the line break included if only blanks follow it.
@@ -165,9 +165,25 @@ func (d *document) lead(start int) (at int, ownLine bool) {
 	return at, true
 }
 
-func endsInLineComment(b []byte) bool {
-	line := b[bytes.LastIndexByte(b, '\n')+1:]
-	return bytes.Contains(line, []byte("//"))
+// endsInLineComment tells whether a piece of text between tokens breaks off inside a line comment.
+func endsInLineComment(extra []byte) bool {
+	for i := 0; i < len(extra); i++ {
+		switch rest := extra[i:]; {
+		case bytes.HasPrefix(rest, []byte("/*")):
+			n := bytes.Index(rest[2:], []byte("*/"))
+			if n < 0 {
+				return false
+			}
+			i += n + 3
+		case bytes.HasPrefix(rest, []byte("//")):
+			n := bytes.IndexByte(rest, '\n')
+			if n < 0 {
+				return true
+			}
+			i += n
+		}
+	}
+	return false
 }
 
 func blank(b []byte) bool { return len(bytes.TrimLeft(b, " \t\r\n")) == 0 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,12 +29,14 @@ func FuzzEdit(f *testing.F) {
 		`{"version":"v1","hooks":[],}`, `{"mcpServers":{"kiro-learn":{"command":"/x/kiro-learn","args":["mcp"],"disabled":true}}}`,
 		`{"hooks":{"stop":[{"command":"kiro-learn stop"},{"command":"kiro-learn stop"},{"command":"kiro-learn stop","timeout":1}],"preToolUse":[{"command":"kiro-learn postToolUse"}]}}`,
 		"{\"hooks\":{\"stop\":[{\"command\":\"a\"}/*x*/,/*y*/{\"command\":\"b\"}//z\n]}}", "{\"\\u0068ooks\":{}}", "{\"hooks\":{},\"hooks\":{}}",
+		"{\"version\":\"v1\",\"hooks\":[/* u *//* u */{\"name\":\"x\",\"trigger\":\"Stop\",\"action\":{\"type\":\"command\",\"command\":\"kiro-learn stop\"},\"enabled\":// u\ntrue}]}",
 		"{\n \"hooks\": {\n  \"stop\": [{\n   \"command\": \"x\"}]}}", "{\"a\":\n1\n,\n}",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, old []byte) {
 		for kind, s := range kinds() {
+			checkClean(t, kind, s, old)
 			after, mem, err := s.edit(old, nil)
 			if err != nil {
 				if strings.Contains(err.Error(), "cannot be edited safely") || strings.Contains(err.Error(), "edits overlap") || strings.Contains(err.Error(), "edited text") {
@@ -46,11 +49,7 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-func checkEdit(t interface {
-	Helper()
-	Errorf(string, ...any)
-}, kind string, s shape, old, after []byte, mem before,
-) {
+func checkEdit(t complainer, kind string, s shape, old, after []byte, mem before) {
 	t.Helper()
 	d, err := parse(after)
 	if err != nil {
@@ -89,6 +88,68 @@ func checkEdit(t interface {
 	room := strings.NewReplacer("null", "", "[", "", "]", "", "{", "", "}", "", " ", "", "\t", "", "\n", "", "\r", "")
 	if !isSubsequence(room.Replace(string(old)), room.Replace(string(after))) {
 		t.Errorf("%s: bytes of\n%q\nare lost in\n%q", kind, old, after)
+	}
+}
+
+type complainer interface {
+	Helper()
+	Errorf(string, ...any)
+}
+
+// checkClean: whatever parses can be rid of ours.
+func checkClean(t complainer, kind string, s shape, old []byte) {
+	t.Helper()
+	if _, err := parse(old); err != nil {
+		return
+	}
+	cleaned, n, err := s.clean(old, nil)
+	if err != nil {
+		t.Errorf("%s: cleaning: %v: %q", kind, err, old)
+		return
+	}
+	d, err := parse(cleaned)
+	if err != nil || len(s.found(d)) > 0 {
+		t.Errorf("%s: %q was cleaned to %q (%v)", kind, old, cleaned, err)
+	}
+	if n == 0 && !bytes.Equal(cleaned, old) {
+		t.Errorf("%s: nothing of ours in %q, which became %q", kind, old, cleaned)
+	}
+}
+
+// Comments that the user has put between our tokens, on the line or ending it, never make a file that cannot be cleaned,
+// and those outside our entries stay.
+func TestCommentsAmongOurs(t *testing.T) {
+	for kind, s := range kinds() {
+		t.Run(kind, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				after, mem, err := s.edit([]byte(drawDoc(rt, kind)), nil)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				d, err := parse(after)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				var cuts []splice
+				for v := range d.root.All() {
+					for _, at := range []int{v.StartOffset, v.EndOffset} {
+						if rapid.IntRange(0, 9).Draw(rt, "here") == 0 && !slices.ContainsFunc(cuts, func(c splice) bool { return c.at == at }) {
+							cuts = append(cuts, splice{at, at, rapid.SampledFrom([]string{"/* u */", "// u\n", " // u\r\n\t"}).Draw(rt, "comment")})
+						}
+					}
+				}
+				if err := d.change(cuts...); err != nil {
+					rt.Fatal(err)
+				}
+				checkClean(rt, kind, s, d.bytes())
+				if cleaned, _, err := s.clean(d.bytes(), mem); err != nil {
+					rt.Fatalf("with memory: %v: %q became %q", err, d.bytes(), cleaned)
+				}
+				if again, _, err := s.edit(d.bytes(), mem); err != nil || !bytes.Equal(again, d.bytes()) {
+					rt.Fatalf("a second edit (%v) of\n%s\ngives\n%s", err, d.bytes(), again)
+				}
+			})
+		})
 	}
 }
 
