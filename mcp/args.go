@@ -40,20 +40,35 @@ type arg struct {
 	choices  []string
 }
 
-// schema is the JSON Schema of an argument list.
-func schema(args []arg) map[string]any {
-	props, required := map[string]any{}, []string{}
-	for _, a := range args {
-		props[a.name] = a.schema()
+// schema is the JSON Schema of an argument list, its properties in the list's order: a model fills them in as they come.
+func schema(args []arg) json.RawMessage {
+	var b bytes.Buffer
+	put := func(v any) {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(v) // strings, numbers and lists of them cannot fail
+		b.Truncate(b.Len() - 1)
+	}
+	required := []string{}
+	b.WriteString(`{"type":"object","properties":{`)
+	for i, a := range args {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		put(a.name)
+		b.WriteByte(':')
+		put(a.schema())
 		if a.required {
 			required = append(required, a.name)
 		}
 	}
-	out := map[string]any{"type": "object", "properties": props, "additionalProperties": false}
-	if len(required) > 0 {
-		out["required"] = required
+	b.WriteByte('}')
+	if len(required) > 0 { // early drafts forbid an empty list
+		b.WriteString(`,"required":`)
+		put(required)
 	}
-	return out
+	b.WriteString(`,"additionalProperties":false}`)
+	return b.Bytes()
 }
 
 func (a arg) schema() map[string]any {
