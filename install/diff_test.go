@@ -28,6 +28,7 @@ func TestDiffIsARealOne(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no patch program here")
 	}
+	fewer(t, "40")
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "{", "}", "", "long line\r"}), 1, 30).Draw(t, "lines")

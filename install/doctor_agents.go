@@ -31,6 +31,7 @@ func (d *doctor) agents(check string) {
 			d.hookedAgent(check, a, doc)
 		}
 		d.othersInAgent(check, a, doc)
+		d.usersOwn(check, a.Path, doc)
 	}
 	d.agentCoverage(check, hooked)
 	d.notesInMarkdown(check)
@@ -141,23 +142,23 @@ func (d *doctor) othersInAgent(check string, a Agent, doc *document) {
 			continue
 		}
 		for j := range list.Elements {
-			d.otherHook(check, a, list.Elements[j], event, warn)
+			otherHook(list.Elements[j], event, warn)
 		}
 	}
 }
 
-func (d *doctor) otherHook(check string, a Agent, v hujson.Value, event string, warn func(hujson.Value, string, ...any)) {
-	if agentEntryIsOurs(v) {
-		return
-	}
-	if nestedHooks(v) != nil {
+func otherHook(v hujson.Value, event string, warn func(hujson.Value, string, ...any)) {
+	if !agentEntryIsOurs(v) && nestedHooks(v) != nil {
 		warn(v, "a hook of %s is nested in a group, as in other agents' files", event)
-		return
 	}
-	if s, ok := stringAt(v, "command"); ok && mentionsUs(s) {
+}
+
+// usersOwn finds lines of the user's that also run us.
+func (d *doctor) usersOwn(check, path string, doc *document) {
+	for _, l := range wrapped(doc) {
 		d.report(Finding{
-			Check: check, Status: Warn, Path: a.Path, Detail: "a hook of " + event + " that you wrote runs kiro-learn as part of a longer line; install leaves it alone, so the event may be reported twice",
-			Fix: "remove it if you do not need it",
+			Check: check, Status: Warn, Path: path, Fix: "remove it if you do not need it",
+			Detail: fmt.Sprintf("line %d: a hook that you wrote runs kiro-learn as part of a longer line; install leaves it alone, so the event may be reported twice", l),
 		}, nil)
 	}
 }

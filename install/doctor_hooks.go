@@ -77,6 +77,7 @@ func (d *doctor) hookEntries(check, path, via string, doc *document) bool {
 	bad := func(status Status, mend func() error, fix, format string, args ...any) {
 		d.report(Finding{Check: check, Status: status, Path: path, Detail: fmt.Sprintf(format, args...), Fix: fix}, mend)
 	}
+	d.usersOwn(check, path, doc)
 	seen := map[string]int{}
 	for _, p := range v1Entries(doc) {
 		seen[p.id]++
@@ -114,6 +115,7 @@ func (d *doctor) strayHooks(check, path string) {
 		}
 		return
 	}
+	d.usersOwn(check, path, doc)
 	if n := len(v1Entries(doc)); n > 0 {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: fmt.Sprintf("holds %d copies of kiro-learn's hooks, as Kiro's agent migrate makes them", n)},
 			d.file(path, "copies of hooks", cleanHooks(path)))

@@ -183,6 +183,9 @@ func wiringFaults() []fault {
 		{"copies by agent migrate", func(m *machine, _ *Live) {
 			m.kiro("hooks/dev.json", `{"version": "v1", "hooks": [{"name": "a", "trigger": "Stop", "action": {"type": "command", "command": "kiro-learn stop"}}]}`)
 		}, "hooks", Warn, "1 copies", true},
+		{"a hook file of the user's that also runs us", func(m *machine, _ *Live) {
+			m.kiro("hooks/dev.json", "{\"version\": \"v1\", \"hooks\": [\n{\"name\": \"a\", \"trigger\": \"Stop\", \"action\": {\"type\": \"command\", \"command\": \"say done; kiro-learn stop\"}}]}")
+		}, "hooks", Warn, "line 2: a hook that you wrote", false},
 		{"both scopes", func(m *machine, _ *Live) {
 			m.write(filepath.Join(m.dir, "bin", "kiro-learn"), "#!/bin/sh\necho kiro-learn 1.4.0\n", 0o755)
 			m.install(Options{Project: true, Surface: "hooks"})

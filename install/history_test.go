@@ -11,6 +11,7 @@ import (
 // uninstall every file is what the user made of it. Without an edit since it is that to the byte.
 func TestAnyHistoryEndsClean(t *testing.T) {
 	kindOf := map[string]string{"agents/a.json": "agent", "agents/b.json": "agent", "settings/mcp.json": "mcp", "hooks/kiro-learn.json": "hooks"}
+	fewer(t, "25")
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMachine(t, "h", "", "")
 		want, edited := map[string][]byte{}, map[string]bool{}

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -148,4 +149,16 @@ func (m *machine) uninstall(o Options) Result {
 		m.t.Fatal(err)
 	}
 	return p.Apply(m.env)
+}
+
+// fewer makes the properties of a test that run programs or sync files be tried n times, unless the command line says.
+func fewer(t *testing.T, n string) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if was := f.Value.String(); was == f.DefValue {
+		if err := flag.Set("rapid.checks", n); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set("rapid.checks", was) })
+	}
 }

@@ -140,6 +140,9 @@ func (p *planner) consider(path, what string, again redo) {
 
 func (p *planner) record(path, what string, old []byte, exists bool, out outcome, again redo) {
 	c := Change{Path: path, What: what, Before: old, After: out.after, redo: again}
+	if p.plan.uninstall && exists && !out.gone {
+		p.tellWhatStays(path, old, out.after)
+	}
 	switch {
 	case out.gone && exists:
 		c.Action, c.After = Remove, nil
@@ -160,6 +163,20 @@ func (p *planner) record(path, what string, old []byte, exists bool, out outcome
 		return
 	}
 	p.plan.Changes = append(p.plan.Changes, c)
+}
+
+// tellWhatStays names what an uninstall leaves in a file although it has to do with us.
+func (p *planner) tellWhatStays(path string, old, after []byte) {
+	d, err := parse(after)
+	if err != nil {
+		return
+	}
+	for _, l := range wrapped(d) {
+		p.note("%s:%d still runs kiro-learn, in a command that you wrote: remove it yourself.", p.plan.short(path), l)
+	}
+	if filepath.Base(path) == programName+".json" && string(old) != string(after) {
+		p.note("%s stays without our hooks, since it holds more than install wrote.", p.plan.short(path))
+	}
 }
 
 func (p *planner) refuse(path string, err error) {

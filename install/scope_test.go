@@ -70,8 +70,14 @@ func TestWhatTheUserChoseSinceStays(t *testing.T) {
 	settings := m.kiro("settings/cli.json", `{"chat.defaultAgent": "mine"}`)
 	own := filepath.Join(m.env.Home, ".kiro/agents/kiro-learn.json")
 	m.write(own, strings.Replace(m.read(own), `"name"`, `"prompt": "be brief", "name"`, 1), 0o600)
-	if err := m.uninstall(Options{}).Err(); err != nil {
+	m.kiro("agents/x.json", "{\"hooks\": {\"stop\": [\n{\"command\": \"say done && kiro-learn stop\"}]}}")
+	plan, err := PlanUninstall(m.env, Options{})
+	if err != nil || plan.Apply(m.env).Err() != nil {
 		t.Fatal(err)
+	}
+	notes := strings.Join(plan.Notes, "\n")
+	if !strings.Contains(notes, "x.json:2 still runs kiro-learn") || !strings.Contains(notes, "kiro-learn.json stays without our hooks") || len(plan.Notes) != 2 {
+		t.Errorf("notes %q", notes)
 	}
 	if got := m.read(settings); got != `{"chat.defaultAgent": "mine"}` {
 		t.Errorf("settings %q", got)

@@ -51,6 +51,18 @@ func Wired(env Env) (out []Wiring) {
 	return out
 }
 
+// wrapped gives the lines of a file in which a command of its owner's runs us as part of something longer. Such a
+// command is neither edited nor removed.
+func wrapped(d *document) (lines []int) {
+	for v := range d.root.All() {
+		s, ok := stringAt(*v, "command")
+		if _, ours := ParseCommand(s); ok && !ours && !mcpIsOurs(*v) && mentionsUs(s) {
+			lines = append(lines, line(d.text, memberOf(*v, "command").StartOffset))
+		}
+	}
+	return lines
+}
+
 // kiroDirs are the user's .kiro and the project's, if there is one.
 func (env Env) kiroDirs() []string {
 	dirs := []string{env.userDir()}
