@@ -20,8 +20,8 @@ const sameFiring = 1500 * time.Millisecond
 const besides = 3 * time.Millisecond
 
 // AddEvents stores valid events, synced before it returns, and tells for each whether it was new. An id that is already
-// there, or the same happening reported by another registration of the hook, is not stored again. A record among records
-// is saved in the same transaction with the event that it names first as its source, if that is stored now.
+// there, the same happening reported by another registration of the hook, and what has been forgotten are not stored. A
+// record among records is saved in the same transaction with the event that it names first as its source, if that is stored now.
 func (s *Store) AddEvents(ctx context.Context, events []event.Event, records ...event.Record) (stored []bool, err error) {
 	err = s.submit(ctx, func(w *writerTx) error {
 		stored = make([]bool, len(events)) // a group that fails runs again
@@ -62,6 +62,9 @@ func (s *Store) addRecordsOf(w *writerTx, e *event.Event, records []event.Record
 func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
 	ns, err := s.spaces.ensure(w, e.Namespace, e.Source.ProjectPath)
 	if err != nil {
+		return false, err
+	}
+	if gone, err := w.buried(ns, e); err != nil || gone {
 		return false, err
 	}
 	if twice, err := s.firedTwice(w, ns, e); err != nil || twice {
@@ -137,12 +140,18 @@ func (s *Store) touchSession(w *writerTx, ns int64, e *event.Event, now int64) e
 			title = firstLine(b.Text())
 		}
 	}
-	_, err := w.exec(`INSERT INTO sessions(ns, session_id, surface, first_ms, last_ms, events, prompts, title, last_event, gen)
+	var events int
+	err := w.row(`INSERT INTO sessions(ns, session_id, surface, first_ms, last_ms, events, prompts, title, last_event, gen)
 		VALUES (?1, ?2, ?3, ?4, ?4, 1, ?5, ?6, ?7, 1)
 		ON CONFLICT(ns, session_id) DO UPDATE SET events = events + 1, prompts = prompts + ?5, gen = gen + 1,
 		first_ms = min(first_ms, ?4), last_ms = max(last_ms, ?4), last_event = max(last_event, ?7),
-		title = CASE WHEN title = '' THEN ?6 ELSE title END`,
-		ns, e.SessionID, e.Source.Surface, at, prompts, title, e.EventID)
+		title = CASE WHEN title = '' THEN ?6 ELSE title END RETURNING events`,
+		[]any{ns, e.SessionID, e.Source.Surface, at, prompts, title, e.EventID}, &events)
+	if err != nil || events > 1 || e.Source.ProjectPath == "" {
+		return err
+	}
+	// A namespace may have been made by a record, or have lost its path when it was forgotten.
+	_, err = w.exec("UPDATE namespaces SET project_path = ? WHERE id = ? AND project_path = ''", e.Source.ProjectPath, ns)
 	return err
 }
 

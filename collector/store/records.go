@@ -94,8 +94,11 @@ func (s *Store) saveRecord(w *writerTx, r *event.Record) (bool, error) {
 		lists[i] = string(b)
 	}
 	var id int64
-	err = w.row(`INSERT INTO records(record_id, ns, session_id, strategy, type, title, summary, facts, concepts, files,
-		sources, created_at, created_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
+	// A number is never given twice, not even when the record that had it is gone.
+	err = w.row(`INSERT INTO records(id, record_id, ns, session_id, strategy, type, title, summary, facts, concepts, files,
+		sources, created_at, created_ms) VALUES (
+		1 + max(coalesce((SELECT max(id) FROM records), 0), coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'records_top'), 0)),
+		?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT(record_id) DO UPDATE SET revision = revision + 1, ns = excluded.ns, session_id = excluded.session_id,
 		strategy = excluded.strategy, type = excluded.type, title = excluded.title, summary = excluded.summary,
 		facts = excluded.facts, concepts = excluded.concepts, files = excluded.files, sources = excluded.sources,
@@ -139,7 +142,12 @@ func (s *Store) scanRecord(row interface{ Scan(...any) error }) (Stored, error) 
 }
 
 func (s *Store) records(ctx context.Context, rest string, args ...any) ([]Stored, error) {
-	rows, err := s.read.QueryContext(ctx, recordColumns+rest, args...)
+	return s.recordsOn(ctx, s.read, rest, args...)
+}
+
+// recordsOn reads the records that the rest of a SELECT names.
+func (s *Store) recordsOn(ctx context.Context, q querier, rest string, args ...any) ([]Stored, error) {
+	rows, err := q.QueryContext(ctx, recordColumns+rest, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}

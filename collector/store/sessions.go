@@ -126,6 +126,9 @@ func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 		}
 	}
 	for _, id := range order {
+		if st := all[id]; namespace == "" && st.Events+st.Records+st.Sessions == 0 {
+			continue // forgotten
+		}
 		out = append(out, *all[id])
 	}
 	return out, nil

@@ -9,12 +9,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sort"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -157,47 +154,12 @@ func open(path string, conns int, params ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// migrate applies the embedded files that the database has not seen, in name order, each in a transaction.
 func (s *Store) migrate() error {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
+	all, err := embedded(migrations)
 	if err != nil {
 		return err
 	}
-	sort.Strings(names)
-	var have int
-	if err := s.write.QueryRow("PRAGMA user_version").Scan(&have); err != nil {
-		return err
-	}
-	if have > len(names) {
-		return ErrNewer
-	}
-	for i := have; i < len(names); i++ {
-		text, err := migrations.ReadFile(names[i])
-		if err != nil {
-			return err
-		}
-		tx, err := s.write.Begin()
-		if err != nil {
-			return err
-		}
-		var now int // another process may have come first
-		if err := tx.QueryRow("PRAGMA user_version").Scan(&now); err != nil || now > i {
-			_ = tx.Rollback()
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		_, err = tx.Exec(string(text) + "\nPRAGMA user_version = " + strconv.Itoa(i+1))
-		if err != nil {
-			_ = tx.Rollback()
-			return fmt.Errorf("apply %s: %w", filepath.Base(names[i]), err)
-		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return migrate(s.write, all)
 }
 
 // spaces maps namespaces to their numbers. There are few and none is ever removed while the store is open, so all are

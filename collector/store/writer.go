@@ -16,9 +16,10 @@ var errClosed = errors.New("the store is closed")
 
 // job is one write. do may run twice: when a neighbour in its group fails, every job of the group runs again alone.
 type job struct {
-	do   func(w *writerTx) error
-	done chan error
-	w    writerTx
+	do    func(w *writerTx) error
+	done  chan error
+	w     writerTx
+	alone bool // runs by itself and outside a transaction
 }
 
 // writerTx is the writer's view of a transaction on its only connection, whose statements are prepared once.
@@ -58,7 +59,15 @@ func (w *writerTx) row(query string, args []any, into ...any) error {
 
 // submit queues a write and waits for its commit.
 func (s *Store) submit(ctx context.Context, do func(w *writerTx) error) (err error) {
-	j := &job{do: do, done: make(chan error, 1)}
+	return s.queue(ctx, &job{do: do, done: make(chan error, 1)})
+}
+
+// alone queues what SQLite does not do within a transaction.
+func (s *Store) alone(ctx context.Context, do func(w *writerTx) error) (err error) {
+	return s.queue(ctx, &job{do: do, done: make(chan error, 1), alone: true})
+}
+
+func (s *Store) queue(ctx context.Context, j *job) (err error) {
 	defer func() {
 		if recover() != nil { // the channel was closed under us
 			err = errClosed
@@ -81,8 +90,21 @@ func (s *Store) writer(conn *sql.Conn) {
 	defer close(s.stopped)
 	defer func() { _ = conn.Close() }()
 	stmts := map[string]*sql.Stmt{}
-	for first := range s.jobs {
-		group := s.gather(first)
+	var next *job
+	for {
+		first := next
+		if next = nil; first == nil {
+			var ok bool
+			if first, ok = <-s.jobs; !ok {
+				return
+			}
+		}
+		if first.alone {
+			first.done <- first.do(&writerTx{conn: conn, stmts: stmts})
+			continue
+		}
+		var group []*job
+		group, next = s.gather(first)
 		err := s.commit(conn, stmts, group)
 		for _, j := range group {
 			if err != nil && len(group) > 1 {
@@ -94,21 +116,24 @@ func (s *Store) writer(conn *sql.Conn) {
 	}
 }
 
-// gather takes what has queued up behind first.
-func (s *Store) gather(first *job) []*job {
-	group := append(make([]*job, 0, 8), first)
+// gather takes what has queued up behind first, up to a job that must run alone, which is next.
+func (s *Store) gather(first *job) (group []*job, next *job) {
+	group = append(make([]*job, 0, 8), first)
 	for len(group) < maxGroup {
 		select {
 		case j, ok := <-s.jobs:
 			if !ok {
-				return group
+				return group, nil
+			}
+			if j.alone {
+				return group, j
 			}
 			group = append(group, j)
 		default:
-			return group
+			return group, nil
 		}
 	}
-	return group
+	return group, nil
 }
 
 func (s *Store) answer(j *job, err error) {
