@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"kiro-learn/collector/client"
+	"kiro-learn/install"
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
-	"kiro-learn/install"
 )
 
 type doctorCmd struct {
