@@ -21,6 +21,7 @@ type commands struct {
 	Doctor    doctorCmd    `cmd:"" group:"setup" help:"Check what is wired and running, and say what to do."`
 	Status    statusCmd    `cmd:"" group:"setup" help:"Say in a few lines how things are."`
 	Demo      demoCmd      `cmd:"" group:"setup" help:"Play a recorded story through the real hooks in a temporary home."`
+	Bench     benchCmd     `cmd:"" group:"setup" help:"Measure what it costs on this machine."`
 	Version   versionCmd   `cmd:"" group:"setup" help:"Print the version."`
 
 	Collector collectorCmd `cmd:"" group:"machine" help:"Run, start, stop or look at the collector."`
