@@ -227,3 +227,22 @@ func data(t testing.TB, e event.Event, path ...string) any {
 	}
 	return v
 }
+
+func writeFile(t testing.TB, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// size is a file's length in bytes; 0 where there is none.
+func size(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -32,14 +32,17 @@ func (e *encoding) decode(dst, p []byte, end bool) []byte {
 	return e.units(dst, end)
 }
 
-// sniff finds the encoding from the first bytes, and drops a byte order mark; false when more bytes are needed.
+// sniff finds the encoding from the first bytes, and drops a byte order mark, or several where every program on the way
+// has put one in front; false when more bytes are needed.
 func (e *encoding) sniff(end bool) bool {
 	b := e.rest
+	for len(b) >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf {
+		b = b[3:]
+	}
+	e.rest = b
 	switch {
 	case len(b) < 2 && !end, len(b) == 2 && b[0] == 0xef && b[1] == 0xbb && !end:
 		return false
-	case len(b) >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf:
-		e.rest = b[3:]
 	case len(b) >= 2 && b[0] == 0xff && b[1] == 0xfe:
 		e.order, e.rest = 1, b[2:]
 	case len(b) >= 2 && b[0] == 0xfe && b[1] == 0xff:
