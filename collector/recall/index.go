@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -73,7 +75,7 @@ type occurrence struct {
 const posBits = 28
 
 func makeDoc(r *store.Stored) *doc {
-	d := &doc{id: r.ID, created: r.Created, session: r.SessionID, space: r.Namespace, kind: r.ObservationType}
+	d := &doc{occ: make([]occurrence, 0, len(r.Title)/4+len(r.Summary)/4+16), id: r.ID, created: r.Created, session: r.SessionID, space: r.Namespace, kind: r.ObservationType}
 	field := 0
 	sc := scanner{emit: func(term, _ []byte, _ class, pos int) {
 		d.occ = append(d.occ, occurrence{hash(term), uint32(field)<<posBits | uint32(pos)&(1<<posBits-1)})
@@ -87,9 +89,8 @@ func makeDoc(r *store.Stored) *doc {
 		}
 		d.length[f] = float32(max(0, sc.pos-8*len(texts)))
 	}
-	sort.Slice(d.occ, func(i, j int) bool {
-		a, b := d.occ[i], d.occ[j]
-		return a.term < b.term || a.term == b.term && a.at < b.at
+	slices.SortFunc(d.occ, func(a, b occurrence) int {
+		return cmp.Compare(uint64(a.term)<<32|uint64(a.at), uint64(b.term)<<32|uint64(b.at))
 	})
 	return d
 }

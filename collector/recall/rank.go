@@ -12,6 +12,7 @@ type tuning struct {
 	context    float64             // weight of an occurrence in a neighbouring record
 	after, far float64
 	span       int     // how many neighbours on either side
+	inContext  int     // candidates, best first, whose neighbours are looked at
 	proximity  float64 // bonus of query terms that stand near each other
 	session    float64 // tie-breaker: share of the best score nearby in time
 	dates      float64 // bonus of a record of a day that the prompt names, as a share of the best score
@@ -31,6 +32,7 @@ func defaults() tuning {
 		context:   0.35,
 		after:     0.6,
 		span:      2,
+		inContext: 50,
 		proximity: 0.3,
 		session:   0.15,
 		maxTerms:  24,

@@ -132,7 +132,7 @@ func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
 	for i, h := range hits {
 		ids[i] = h.ID
 	}
-	near, err := e.src.Neighbours(ctx, q.Namespace, ids, e.tuning.span, e.tuning.span)
+	near, err := e.src.Neighbours(ctx, q.Namespace, ids[:min(len(ids), e.tuning.inContext)], e.tuning.span, e.tuning.span)
 	if err != nil {
 		return fmt.Errorf("finding neighbours: %w", err)
 	}
