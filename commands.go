@@ -17,6 +17,8 @@ type commands struct {
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
 	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
+	Forget forgetCmd `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
+
 	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`
 	Doctor    doctorCmd    `cmd:"" group:"setup" help:"Check what is wired and running, and say what to do."`
 	Status    statusCmd    `cmd:"" group:"setup" help:"Say in a few lines how things are."`

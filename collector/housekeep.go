@@ -16,7 +16,7 @@ const (
 	projectMax = 4096                // remembered directories
 )
 
-// housekeep bounds the small files that hooks leave in the state directory.
+// housekeep bounds the small files that hooks leave in the state directory, and ends the grace of what was forgotten.
 func (c *Collector) housekeep(ctx context.Context) {
 	timer := time.NewTimer(time.Minute) // not while hooks wait for us to come up
 	defer timer.Stop()
@@ -29,6 +29,9 @@ func (c *Collector) housekeep(ctx context.Context) {
 		session.Store{Dir: c.o.Dirs.Sessions()}.Prune(c.o.Now().Add(-sessionAge))
 		home, _ := os.UserHomeDir()
 		project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(c.o.Dirs.State, "projects")}.Prune(projectMax)
+		if _, err := c.purge(ctx, c.o.Now().Add(-c.grace())); err != nil && ctx.Err() == nil {
+			c.o.Log.Warn("what was forgotten could not be erased", err)
+		}
 		timer.Reset(houseEvery)
 	}
 }

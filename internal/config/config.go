@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +22,7 @@ type Config struct {
 	Extract        Extract        `json:"extract"`
 	LLM            LLM            `json:"llm"`
 	SessionSummary SessionSummary `json:"session_summary"`
+	Retention      Retention      `json:"retention"`
 }
 
 // Collector says which collector to talk to.
@@ -75,6 +78,52 @@ type SessionSummary struct {
 	AssistantExcerptChars int  `json:"assistant_excerpt_chars"`
 }
 
+// Retention says how long things are kept. An age of zero, written "", keeps them for ever.
+type Retention struct {
+	Events    Age `json:"events"`    // an event that has been distilled goes when it is older; a day to 100 years
+	Records   Age `json:"records"`   // a record goes when it is older; a day to 100 years
+	Forgotten Age `json:"forgotten"` // what is forgotten can be brought back for so long; an hour to a year
+}
+
+// Age is a time.Duration that JSON spells in days, as "90d", or as Go does, as "36h"; "" is zero.
+type Age time.Duration
+
+// UnmarshalJSON reads a string such as "90d".
+func (a *Age) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("an age must be a string such as %q", "90d")
+	}
+	if s == "" {
+		*a = 0
+		return nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 100*366 {
+			*a = Age(time.Duration(n) * 24 * time.Hour)
+			return nil
+		}
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("%q is not an age such as %q", s, "90d")
+	}
+	*a = Age(v)
+	return nil
+}
+
+// MarshalJSON writes days where the age is whole days, else as Go does.
+func (a Age) MarshalJSON() ([]byte, error) {
+	const day = Age(24 * time.Hour)
+	switch {
+	case a == 0:
+		return []byte(`""`), nil
+	case a%day == 0:
+		return json.Marshal(strconv.FormatInt(int64(a/day), 10) + "d")
+	}
+	return json.Marshal(time.Duration(a).String())
+}
+
 // Duration is a time.Duration that JSON spells as Go does: "30m", "500ms".
 type Duration time.Duration
 
@@ -109,6 +158,7 @@ func Default() Config {
 			MinUserTurns: 2, RegenerateAfterTurns: 1, MaxIntents: 50, MaxConstraints: 50,
 			AssistantExcerptChars: 400,
 		},
+		Retention: Retention{Forgotten: Age(7 * 24 * time.Hour)},
 	}
 }
 
@@ -162,6 +212,7 @@ func (c *Config) read(b []byte, file string, w *warnings) {
 		{"extract", &c.Extract},
 		{"llm", &c.LLM},
 		{"session_summary", &c.SessionSummary},
+		{"retention", &c.Retention},
 	} {
 		raw, ok := sections[s.key]
 		if !ok {
@@ -192,6 +243,12 @@ func (c *Config) clamp(w *warnings) {
 	clamp(w, "session_summary.max_intents", &c.SessionSummary.MaxIntents, 1, 500)
 	clamp(w, "session_summary.max_constraints", &c.SessionSummary.MaxConstraints, 0, 500)
 	clamp(w, "session_summary.assistant_excerpt_chars", &c.SessionSummary.AssistantExcerptChars, 50, 20_000)
+	for key, age := range map[string]*Age{"retention.events": &c.Retention.Events, "retention.records": &c.Retention.Records} {
+		if *age != 0 {
+			clamp(w, key, age, Age(24*time.Hour), Age(100*365*24*time.Hour))
+		}
+	}
+	clamp(w, "retention.forgotten", &c.Retention.Forgotten, Age(time.Hour), Age(366*24*time.Hour))
 	oneOf(w, "extract.engine", &c.Extract.Engine, "rules", "llm")
 	oneOf(w, "llm.engine", &c.LLM.Engine, "kiro", "openai", "command")
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -82,5 +83,36 @@ func TestProjectSwitch(t *testing.T) {
 		if got := ProjectEnabled(root); got != want {
 			t.Errorf("%q: enabled %v, want %v", file, got, want)
 		}
+	}
+}
+
+func TestRetentionIsSpelledInDays(t *testing.T) {
+	const day = Age(24 * time.Hour)
+	for _, c := range []struct {
+		name, file string
+		want       Retention
+		warnings   int
+	}{
+		{"nothing set", `{}`, Retention{Forgotten: 7 * day}, 0},
+		{"off", `{"retention":{"events":"","records":""}}`, Retention{Forgotten: 7 * day}, 0},
+		{"days and hours", `{"retention":{"events":"90d","records":"36h","forgotten":"1d"}}`, Retention{90 * day, Age(36 * time.Hour), day}, 0},
+		{"too short", `{"retention":{"events":"1h","forgotten":"0d"}}`, Retention{day, 0, Age(time.Hour)}, 2},
+		{"not an age", `{"retention":{"events":"90 days"}}`, Retention{Forgotten: 7 * day}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Dirs{Config: t.TempDir()}
+			if err := os.WriteFile(d.ConfigFile(), []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, warnings := Load(d)
+			if got.Retention != c.want || len(warnings) != c.warnings {
+				t.Errorf("got %+v, warnings %q", got.Retention, warnings)
+			}
+			back, err := json.Marshal(got.Retention)
+			var again Retention
+			if err != nil || json.Unmarshal(back, &again) != nil || again != got.Retention {
+				t.Errorf("%s reads as %+v, %v", back, again, err)
+			}
+		})
 	}
 }

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +70,18 @@ func (s Store) Update(namespace, sessionID string, wait time.Duration, f func(*S
 		}
 	}
 	return st
+}
+
+// Remove removes the state of a session; one that is not there is no error.
+func (s Store) Remove(namespace, sessionID string) error {
+	if s.Dir == "" {
+		return nil
+	}
+	err := os.Remove(s.file(namespace, sessionID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Prune removes the states that were last written before a time, and gives how many. Call it where time does not matter.

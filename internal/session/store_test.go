@@ -288,3 +288,21 @@ func BenchmarkUpdate(b *testing.B) {
 		s.Update("/n/", "s", time.Second, func(st *State) bool { st.SpawnSeen++; return true })
 	}
 }
+
+func TestRemove(t *testing.T) {
+	s := Store{Dir: t.TempDir()}
+	for _, id := range []string{"a", "b"} {
+		s.Update("/n/", id, time.Second, func(st *State) bool { st.PromptID = id; return true })
+	}
+	for range 2 { // one that is gone is no error
+		if err := s.Remove("/n/", "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, b := s.Load("/n/", "a"), s.Load("/n/", "b"); a.PromptID != "" || b.PromptID != "b" {
+		t.Errorf("a %+v, b %+v", a, b)
+	}
+	if err := (Store{}).Remove("/n/", "a"); err != nil {
+		t.Error(err)
+	}
+}
