@@ -14,14 +14,18 @@ import (
 )
 
 type doctorCmd struct {
-	Fix  bool `help:"Mend what can be mended without harm."`
-	JSON bool `name:"json" help:"Print JSON."`
+	Fix      bool `help:"Mend what can be mended without harm."`
+	JSON     bool `name:"json" help:"Print JSON."`
+	SelfTest bool `default:"true" negatable:"" help:"Send a marked prompt through each installed command, as Kiro would, and remove it again."`
 }
 
 // Run checks everything; exit 1 when something fails.
 func (c doctorCmd) Run(a *app) error {
-	env := a.installEnv()
-	live, err := a.live()
+	env, err := a.installEnv()
+	if err != nil {
+		return err
+	}
+	live, err := a.live(env)
 	if err != nil {
 		return err
 	}
@@ -31,6 +35,9 @@ func (c doctorCmd) Run(a *app) error {
 		if mended = install.Fix(findings); len(mended) > 0 {
 			findings = install.Doctor(env, live)
 		}
+	}
+	if c.SelfTest && live.Disabled == "" {
+		findings = append(findings, a.selfTest(install.Wired(env))...)
 	}
 	failed := false
 	for _, f := range findings {
@@ -60,13 +67,13 @@ func (a *app) printFindings(findings []install.Finding) {
 }
 
 // live gathers what doctor is to know of the running system, without starting anything.
-func (a *app) live() (install.Live, error) {
+func (a *app) live(env install.Env) (install.Live, error) {
 	s, err := a.look()
 	if err != nil {
 		return install.Live{}, err
 	}
 	_, warnings := config.Load(a.dirs)
-	l := install.Live{Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), Now: time.Now(),
+	l := install.Live{Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
 		Outbox: install.OutboxState{Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes}}
 	l.Outbox.Oldest, _ = time.Parse(time.RFC3339, s.Outbox.Oldest)
 	switch wd, _ := os.Getwd(); {
@@ -74,7 +81,7 @@ func (a *app) live() (install.Live, error) {
 		l.Disabled = "KIRO_LEARN_DISABLE=1 is set here"
 	case !a.config.Enabled:
 		l.Disabled = `"enabled" is false in ` + a.dirs.ConfigFile()
-	case !config.ProjectEnabled(a.installEnv().Project):
+	case !config.ProjectEnabled(env.Project):
 		l.Disabled = "this project switches it off in .kiro/kiro-learn.json, seen from " + wd
 	}
 	l.Collector = install.CollectorState{Error: s.Problem}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
@@ -29,29 +27,27 @@ type installCmd struct {
 	AllAgents bool     `help:"Hook every CLI 2.x agent."`
 }
 
-func (a *app) installEnv() install.Env {
-	home, _ := os.UserHomeDir()
-	wd, _ := os.Getwd()
-	return install.Env{Home: home, Project: hooks.ProjectRoot(a.dirs, wd), StateDir: a.dirs.State, Executable: a.program, GOOS: runtime.GOOS,
-		Getenv: os.Getenv, LookPath: exec.LookPath,
-		Run: func(ctx context.Context, name string, args ...string) (string, error) {
-			cmd := exec.CommandContext(ctx, name, args...)
-			cmd.Env = append(os.Environ(), "KIRO_LEARN_CHILD=1")
-			cmd.WaitDelay = time.Second
-			out, err := cmd.Output()
-			return string(out), err
-		}}
+func (a *app) installEnv() (install.Env, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return install.Env{}, fmt.Errorf("find the home directory: %w; set HOME and try again", err)
+	}
+	wd, _ := os.Getwd() // one that is gone is nobody's project
+	return install.System(home, hooks.ProjectRoot(a.dirs, wd), a.dirs.State)
 }
 
 // Run wires everything up, after showing what that means.
 func (c installCmd) Run(a *app) error {
-	env := a.installEnv()
-	o := install.Options{Project: c.Project, Surface: c.Surface, Agents: c.Agent, AllAgents: c.AllAgents}
-	plan, err := install.PlanInstall(env, o)
+	env, err := a.installEnv()
 	if err != nil {
 		return err
 	}
-	if plan.AsksDefault && !c.Yes && !c.DryRun && a.ask("Make the agent kiro-learn the default of Kiro CLI 2.x, so that its hooks run without --agent?") {
+	o := install.Options{Project: c.Project, Surface: c.Surface, Agents: c.Agent, AllAgents: c.AllAgents}
+	plan, err := install.PlanInstall(env, o)
+	if err != nil {
+		return wrongWish(err)
+	}
+	if plan.AsksDefault && !c.DryRun && (c.Yes || a.ask("Make the agent kiro-learn the default of Kiro CLI 2.x, so that its hooks run without --agent?")) {
 		o.SetDefault = true
 		if plan, err = install.PlanInstall(env, o); err != nil {
 			return err
@@ -71,10 +67,13 @@ type uninstallCmd struct {
 
 // Run takes out what install put in, stops the collector, and keeps the memory unless it is to be purged.
 func (c uninstallCmd) Run(a *app) error {
-	env := a.installEnv()
-	plan, err := install.PlanUninstall(env, install.Options{Project: c.Project, Surface: c.Surface})
+	env, err := a.installEnv()
 	if err != nil {
 		return err
+	}
+	plan, err := install.PlanUninstall(env, install.Options{Project: c.Project, Surface: c.Surface})
+	if err != nil {
+		return wrongWish(err)
 	}
 	if done, err := a.apply(env, plan, c.choices); err != nil || done {
 		return err
@@ -88,6 +87,14 @@ func (c uninstallCmd) Run(a *app) error {
 		return a.purge()
 	}
 	_, err = fmt.Fprintf(a.stdout, "Done. What is remembered stays in %s; kiro-learn uninstall --purge deletes it.\n", a.dirs.Data)
+	return err
+}
+
+// wrongWish gives a wish that cannot be met the exit code of a wrong command line.
+func wrongWish(err error) error {
+	if wish := (*install.UsageError)(nil); errors.As(err, &wish) {
+		return &exitError{2, wish.Error()}
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -26,7 +27,18 @@ func (h *hook) spawn() {
 	h.keep(h.newEvent(event.KindNote, h.newID(), "", event.TextBody("session started")))
 	if h.config.Hooks.SessionDigest {
 		h.digest()
+		h.losses()
 	}
+}
+
+// losses tells the user, in one line and once for each hour of losses, that events could not be kept: whoever relies on
+// a memory must know where it has a hole.
+func (h *hook) losses() {
+	st, err := h.queue.Status()
+	if err != nil || st.Dropped == 0 || len(st.LastDrop) < len("2006-01-02T15") || !h.log.Once("told of losses at "+st.LastDrop[:len("2006-01-02T15")], 24*365*time.Hour) {
+		return
+	}
+	h.print(fmt.Sprintf("kiro-learn could not keep %d events, the last on %s (%s). Tell the user to run: kiro-learn doctor\n", st.Dropped, st.LastDrop[:len("2006-01-02")], st.DropReason))
 }
 
 // prompt keeps what the person asked and prints what is remembered about it.
