@@ -118,11 +118,17 @@ type outboxCmd struct {
 }
 
 type outboxStatus struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON        bool `name:"json" help:"Print JSON."`
+	ForgetDrops bool `help:"Set the count of events that could not be kept back to nothing."`
 }
 
 // Run prints the outbox's state without a collector.
 func (o outboxStatus) Run(a *app) error {
+	if o.ForgetDrops {
+		if err := a.queue().ForgetDrops(); err != nil {
+			return err
+		}
+	}
 	st, err := a.queue().Status()
 	if err != nil {
 		return err

@@ -65,6 +65,9 @@ type OutboxState struct {
 	Bytes       int64
 	MaxBytes    int64     // 0 when unknown
 	Oldest      time.Time // of the pending ones
+	Dropped     int       // events that could not be kept, since they were last forgotten about
+	LastDrop    string    // when the last of them was, as the outbox says it
+	DropReason  string
 }
 
 // A doctor collects findings.

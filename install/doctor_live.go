@@ -128,6 +128,9 @@ func (d *doctor) outbox(check string) {
 	if o.Quarantined > 0 {
 		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events could not be delivered and are set aside", o.Quarantined), Fix: "kiro-learn outbox quarantine"}, nil)
 	}
+	if o.Dropped > 0 {
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events could not be kept, the last at %s: %s", o.Dropped, o.LastDrop, o.DropReason), Fix: "make room on the disk or raise outbox.max_bytes, then type: kiro-learn outbox status --forget-drops"}, nil)
+	}
 	if o.MaxBytes > 0 && o.Bytes > o.MaxBytes/10*9 {
 		d.report(Finding{Check: check, Status: Fail, Detail: fmt.Sprintf("the outbox is full: %d of %d bytes", o.Bytes, o.MaxBytes), Fix: "kiro-learn flush"}, nil)
 	}

@@ -236,6 +236,7 @@ func liveFaults() []fault {
 		{"socket open to others", func(_ *machine, l *Live) { _ = os.Chmod(l.Collector.Socket, 0o666) }, "collector", Fail, "others may talk", true},
 		{"events wait", func(_ *machine, l *Live) { l.Outbox.Pending, l.Outbox.Oldest = 7, l.Now.Add(-26*time.Hour) }, "outbox", Warn, "7 events wait, the oldest for 26h", false},
 		{"events set aside", func(_ *machine, l *Live) { l.Outbox.Quarantined = 3 }, "outbox", Warn, "3 events could not", false},
+		{"events lost", func(_ *machine, l *Live) { l.Outbox.Dropped, l.Outbox.DropReason = 4, "the outbox is full" }, "outbox", Warn, "4 events could not be kept", false},
 		{"outbox full", func(_ *machine, l *Live) { l.Outbox.Bytes = 1 << 20 }, "outbox", Fail, "full", false},
 		{"no event ever", func(_ *machine, l *Live) { l.LastEvent = nil }, "events", Warn, "no event", false},
 		{"empty payloads", func(_ *machine, l *Live) { l.EmptyPayloads = 80 }, "events", Warn, "80 of the last 100", false},
