@@ -104,30 +104,34 @@ func (t *stdio) take(line []byte) {
 		t.out.say(notJSON)
 		return
 	}
-	t.out.expect(calls(line))
+	t.out.expect(inputOf(line))
 	_, _ = t.pipeW.Write(append(line, '\n')) // fails only when the session is over
 }
 
-// calls counts the requests in a line that want an answer.
-func calls(line []byte) int {
-	type message struct {
-		ID     json.RawMessage `json:"id"`
-		Method *string         `json:"method"`
-	}
-	var all []message
-	if line[0] == '[' {
-		_ = json.Unmarshal(line, &all) // what is no batch of messages wants no answer
+// input is what one line holds.
+type input struct {
+	messages int
+	calls    int // messages that want an answer
+}
+
+func inputOf(line []byte) input {
+	var all []json.RawMessage
+	if line[0] != '[' {
+		all = append(all, line)
 	} else {
-		all = make([]message, 1)
-		_ = json.Unmarshal(line, &all[0])
+		_ = json.Unmarshal(line, &all) // it is valid
 	}
-	n := 0
-	for _, m := range all {
-		if m.Method != nil && len(m.ID) > 0 && string(m.ID) != "null" {
-			n++
+	in := input{messages: len(all)}
+	for _, raw := range all {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method *string         `json:"method"`
+		}
+		if json.Unmarshal(raw, &m) == nil && m.Method != nil && len(m.ID) > 0 && (m.ID[0] == '"' || m.ID[0] == '-' || m.ID[0] >= '0' && m.ID[0] <= '9') {
+			in.calls++
 		}
 	}
-	return n
+	return in
 }
 
 // Connect gives the connection to the SDK.
@@ -149,10 +153,14 @@ type connection struct {
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := c.Connection.Read(ctx)
-		if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		switch {
+		case err == nil:
+			c.out.taken()
+			return m, nil
+		case ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe):
 			return m, err
 		}
-		c.out.say(notRequest)
+		c.out.refused()
 	}
 }
 
@@ -160,17 +168,18 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
 	if _, ok := m.(*jsonrpc.Response); ok {
-		c.out.expect(-1)
+		c.out.answered()
 	}
 	return err
 }
 
 // lineWriter keeps lines whole and knows how many answers are owed.
 type lineWriter struct {
-	mu   sync.Mutex
-	w    io.Writer
-	owed int
-	idle chan struct{} // has room for one; filled when an answer has been given
+	mu    sync.Mutex
+	w     io.Writer
+	owed  int
+	lines []input       // those that the SDK has not read to their end
+	idle  chan struct{} // has room for one; filled when owed may have become less
 }
 
 // Write writes one line.
@@ -185,10 +194,44 @@ func (l *lineWriter) Close() error { return nil }
 
 func (l *lineWriter) say(line string) { _, _ = l.Write([]byte(line)) } // a client that does not listen gets nothing
 
-func (l *lineWriter) expect(n int) {
+// expect notes a line that the SDK is about to read.
+func (l *lineWriter) expect(in input) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.owed += n
+	l.owed += in.calls
+	l.lines = append(l.lines, in)
+}
+
+// taken notes that the SDK has taken a message.
+func (l *lineWriter) taken() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lines) == 0 {
+		return
+	}
+	if l.lines[0].messages--; l.lines[0].messages <= 0 {
+		l.lines = l.lines[1:]
+	}
+}
+
+// refused answers a line that the SDK has refused whole.
+func (l *lineWriter) refused() {
+	l.say(notRequest)
+	calls := 0
+	l.mu.Lock()
+	if len(l.lines) > 0 {
+		calls, l.lines = l.lines[0].calls, l.lines[1:]
+	}
+	l.mu.Unlock()
+	l.settle(calls)
+}
+
+func (l *lineWriter) answered() { l.settle(1) }
+
+func (l *lineWriter) settle(calls int) {
+	l.mu.Lock()
+	l.owed -= calls
+	l.mu.Unlock()
 	select {
 	case l.idle <- struct{}{}:
 	default:
