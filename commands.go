@@ -14,6 +14,7 @@ type commands struct {
 	Search   searchCmd   `cmd:"" group:"memory" help:"Find memory records."`
 	Show     showCmd     `cmd:"" group:"memory" help:"Show a memory record or an event whole."`
 	Sessions sessionsCmd `cmd:"" group:"memory" help:"List sessions, the latest first."`
+	Summary  summaryCmd  `cmd:"" group:"memory" help:"Say where a session stands: what needs you, what is next."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
 	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`

@@ -27,6 +27,9 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("GET /v1/memories/search", c.searchMemories)
 	m.HandleFunc("GET /v1/memories/{id}", c.getMemory)
 	m.HandleFunc("GET /v1/sessions", c.getSessions)
+	m.HandleFunc("GET /v1/sessions/{id}/summary", c.getSummary)
+	m.HandleFunc("POST /v1/sessions/{id}/summary", c.postSummary)
+	m.HandleFunc("GET /v1/sessions/{id}/outline", c.getOutline)
 	m.HandleFunc("GET /v1/timeline", c.getTimeline)
 	m.HandleFunc("GET /v1/stats", c.getStats)
 	m.HandleFunc("GET /v1/digest", c.getDigest)
@@ -81,8 +84,13 @@ func (c *Collector) postDrain(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Collector) postExtract(w http.ResponseWriter, r *http.Request) {
+	patient(w)
 	if err := c.worker.Flush(r.Context()); err != nil {
 		c.internal(w, "distil what is pending", err)
+		return
+	}
+	if err := c.summaries.Wait(r.Context()); err != nil {
+		c.internal(w, "wait for the summaries", err)
 		return
 	}
 	reply(w, http.StatusOK, map[string]int{"pending": 0})

@@ -17,6 +17,7 @@ import (
 	"kiro-learn/collector/extract"
 	"kiro-learn/collector/recall"
 	"kiro-learn/collector/store"
+	"kiro-learn/collector/summary"
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
 	"kiro-learn/internal/eventid"
@@ -42,22 +43,24 @@ type Options struct {
 
 // Collector is a running collector.
 type Collector struct {
-	o        Options
-	store    *store.Store
-	recall   *recall.Engine
-	worker   *extract.Worker
-	queue    *outbox.Queue
-	ids      *eventid.Source
-	scrub    privacy.Scrubber
-	address  string
-	feed     feed
-	nudge    chan struct{}
-	draining sync.Mutex
-	stop     chan struct{}
-	stopped  sync.Once
-	started  time.Time
-	last     atomic.Int64 // when the last request ended, in Unix nanoseconds
-	running  atomic.Int64 // requests under way
+	o         Options
+	store     *store.Store
+	recall    *recall.Engine
+	worker    *extract.Worker
+	engine    *engine
+	summaries *summary.Maker
+	queue     *outbox.Queue
+	ids       *eventid.Source
+	scrub     privacy.Scrubber
+	address   string
+	feed      feed
+	nudge     chan struct{}
+	draining  sync.Mutex
+	stop      chan struct{}
+	stopped   sync.Once
+	started   time.Time
+	last      atomic.Int64 // when the last request ended, in Unix nanoseconds
+	running   atomic.Int64 // requests under way
 }
 
 // Run is a collector's whole life: it returns when ctx ends, when the collector has been idle for long enough, or when a
@@ -84,6 +87,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	c.recall = recall.New(c.store)
 	c.worker = extract.NewWorker(extract.Options{Store: c.store, Distil: c.distil, Idle: time.Duration(o.Config.Extract.Idle),
 		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) }})
+	c.engine = newEngine(o)
+	c.summaries = c.newSummaries()
 	listener, err := listen(ctx, o.Dirs)
 	if err != nil {
 		return err
@@ -104,6 +109,7 @@ func (c *Collector) serve(ctx context.Context, l net.Listener) error {
 	var busy sync.WaitGroup
 	busy.Go(func() { c.drainLoop(ctx) })
 	busy.Go(func() { c.worker.Run(ctx) })
+	busy.Go(func() { c.summaries.Run(ctx) })
 	busy.Go(func() { c.housekeep(ctx) })
 	c.o.Log.Info("collector started", nil, logfile.Str("version", c.o.Version), logfile.Int("pid", int64(os.Getpid())))
 	var err error
@@ -158,6 +164,7 @@ func (c *Collector) idle(ctx context.Context) <-chan struct{} {
 func (c *Collector) changed(ch store.Change) {
 	if len(ch.Events) > 0 {
 		c.worker.Wake()
+		c.summaries.Heard(ch.Events)
 	}
 	c.feed.publish(ch)
 }

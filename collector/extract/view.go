@@ -1,0 +1,163 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"kiro-learn/internal/event"
+)
+
+// Asked is what the person wrote in a prompt event: cleaned, and without what Kiro or kiro-learn put beside the words.
+// Empty where a prompt holds nothing else.
+func Asked(e *event.Event) string { return dropInjected(cleanText(promptText(e))) }
+
+// Ask is a prompt as the rules read it.
+type Ask struct {
+	Title      string   // what it asks for, at most 200 characters; empty when it asks for nothing
+	Plain      bool     // Title is a plain request or question, not just the best sentence there was
+	Question   bool     // it asks to be told something
+	RefersBack bool     // it names its object only by a pronoun
+	Sentences  []string // its prose
+	Decided    []bool   // which of them lay down a decision or a rule
+}
+
+// AskOf reads what a person wrote.
+func AskOf(text string) Ask {
+	q := requestOf(text)
+	a := Ask{Title: q.title, Plain: q.plain, Question: q.question, Sentences: q.sentences, Decided: q.decided}
+	a.RefersBack = q.main >= 0 && refersBack(q.sentences[q.main])
+	return a
+}
+
+// Sentences is the prose of a text, sentence by sentence, without code, logs, tables and quotations.
+func Sentences(text string) []string { return proseOf(text) }
+
+// Deed is what one tool use did, as far as its event tells.
+type Deed struct {
+	EventID string
+	Wrote   []string // files changed, made or deleted, relative to the project
+	Command string   // in one line, at most 120 characters; empty for another tool, or one that only looks around
+	Checks  []string // what the command checks, when it runs tests, a build or the like: program, subcommand and targets
+	Known   bool     // how it ended is told
+	Failed  bool
+}
+
+// DeedOf reads a tool_use event; ok is false for one that tells nothing.
+func DeedOf(e *event.Event) (Deed, bool) {
+	a, ok := actionOf(e)
+	if !ok {
+		return Deed{}, false
+	}
+	d := Deed{EventID: a.id, Known: a.out.known, Failed: a.out.failed}
+	for _, t := range a.touched {
+		if t.kind != actRead && !a.out.failed {
+			d.Wrote = append(d.Wrote, t.path)
+		}
+	}
+	if a.kind != actCommand || trivialCommand(a.command) {
+		return d, true
+	}
+	d.Command = commandLine(a.command, 120)
+	for _, c := range checksOf(a.command) {
+		if verifies(c.family) {
+			d.Checks = append(d.Checks, strings.TrimSpace(c.family+" "+strings.Join(c.targets, " ")+" "+c.part))
+		}
+	}
+	return d, true
+}
+
+// verifies tells commands that show whether the project works from those that only do something to it.
+func verifies(family string) bool {
+	program, sub, _ := strings.Cut(family, " ")
+	program = strings.TrimPrefix(strings.ToLower(program), "./")
+	switch program {
+	case "pytest", "jest", "vitest", "mocha", "tox", "nox", "rspec", "phpunit", "ctest", "tsc", "mypy", "pyright", "ruff", "eslint", "ava",
+		"karma", "cypress", "golangci-lint", "staticcheck", "shellcheck", "playwright", "unittest":
+		return true
+	case "go":
+		return slices.Contains([]string{"test", "build", "vet"}, sub)
+	case "cargo", "swift", "mix", "dotnet", "bazel", "zig", "deno", "bun":
+		return slices.Contains([]string{"test", "build", "check", "clippy", "nextest"}, strings.TrimPrefix(sub, "run "))
+	case "npm", "pnpm", "yarn", "make", "just", "task", "mvn", "mvnw", "gradle", "gradlew", "rake", "bundle", "composer", "sbt", "nx", "turbo", "rails":
+		return anyWord(strings.NewReplacer(":", " ", "-", " ", "_", " ").Replace(sub), []string{"test", "tests", "check", "build", "verify", "lint", "ci", "typecheck",
+			"compile", "package", "install", "spec", "rspec", "e2e", "unit"}) && sub != "install" || program == "make" && sub == ""
+	}
+	return false
+}
+
+// KeyWords are the words that carry the meaning of a text, as a set: stems of names, of their parts and of plain words,
+// without the words that requests are made of.
+func KeyWords(text string) map[string]bool {
+	out := map[string]bool{}
+	add := func(w string) {
+		w = stemOf(strings.ToLower(w))
+		if utf8.RuneCountInString(w) > 1 && !common(w) {
+			out[w] = true
+		}
+	}
+	for _, w := range wordsOf(text) {
+		if notTerm(w) {
+			continue
+		}
+		if identifier(w) {
+			out[strings.ToLower(w)] = true
+		}
+		for _, part := range strings.FieldsFunc(splitCamel(w), func(r rune) bool { return strings.ContainsRune("_-./:'’ ", r) }) {
+			add(part)
+		}
+	}
+	return out
+}
+
+// splitCamel puts a space before each capital that follows a small letter.
+func splitCamel(w string) string {
+	var b strings.Builder
+	low := false
+	for _, r := range w {
+		up := r >= 'A' && r <= 'Z'
+		if up && low {
+			b.WriteByte(' ')
+		}
+		low = r >= 'a' && r <= 'z'
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// stemOf takes the common endings off a word, so that retry, retries and retried meet. It need not be a word.
+func stemOf(w string) string {
+	w = singular(w)
+	for _, end := range []string{"ing", "ed", "er"} {
+		if s, ok := strings.CutSuffix(w, end); ok && len(s) > 3 {
+			w = s
+			if n := len(w); w[n-1] == w[n-2] && w[n-1] != 's' && w[n-1] != 'l' {
+				w = w[:n-1]
+			}
+			break
+		}
+	}
+	w = strings.TrimSuffix(w, "e")
+	if s, ok := strings.CutSuffix(w, "i"); ok {
+		w = s + "y"
+	}
+	return w
+}
+
+// common tells the stems of words that stand in any request.
+func common(stem string) bool {
+	switch stem {
+	case "add", "fix", "mak", "us", "do", "updat", "creat", "writ", "run", "test", "check", "show", "tell", "remov", "implement",  "get", "put", "set", "giv",
+		"try", "see", "look", "find", "explain", "help", "keep", "ensur":
+		return true
+	case "the", "th", "a", "an", "and", "or", "but", "if", "then", "so", "of", "to", "in", "on", "at", "by", "for", "with", "from", "into", "as", "is",
+		"ar", "was", "wer", "be", "been", "it", "its", "this", "that", "thes", "thos", "thy", "them", "they", "i", "me", "my", "we", "our", "you", "your",
+		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "does", "did", "don", "not", "no", "yes", "pleas", "pls",
+		"now", "also", "just", "only", "still", "again", "more", "mor", "most", "all", "any", "som", "each", "every", "other", "oth", "what", "why", "how",
+		"when", "wher", "which", "who", "there", "ther", "here", "her", "hav", "has", "had", "need", "want", "like", "lik", "new", "old", "one", "two",
+		"code", "cod", "file", "fil", "thing", "way", "let", "sur", "sure", "ok", "okay", "thank", "doesn", "isn", "go", "than", "too", "out", "up",
+		"down", "over", "ov", "after", "aft", "befor", "first", "last", "next", "instead", "same", "sam", "about", "it's", "chang", "lin", "function":
+		return true
+	}
+	return false
+}

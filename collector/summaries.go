@@ -1,0 +1,100 @@
+package collector
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"kiro-learn/collector/llm"
+	"kiro-learn/collector/summary"
+	"kiro-learn/internal/config"
+	"kiro-learn/internal/logfile"
+)
+
+// newSummaries gives the maker of intent summaries.
+func (c *Collector) newSummaries() *summary.Maker {
+	return summary.NewMaker(summary.Options{
+		Store: c.store, Config: c.o.Config.SessionSummary, Engine: c.engine.get, Scrub: c.scrub.JSON, Now: c.o.Now,
+		Remembers: func(root string) bool { return c.o.Config.Enabled && config.ProjectEnabled(root) },
+		Busy: func(n int) {
+			c.last.Store(c.o.Now().UnixNano())
+			c.running.Add(int64(n))
+		},
+		Declines: func(reason string) {
+			c.o.Log.Info("no session summary: "+reason, nil, logfile.Str("reason", reason))
+		},
+		Failed: func(cause string, err error) { c.o.Log.Warn(cause, err) },
+	})
+}
+
+// engine makes the language model of the settings when it is first needed. One that could not be made is tried again,
+// since what is missing may be installed meanwhile.
+type engine struct {
+	mu    sync.Mutex
+	make  func() (llm.Engine, error)
+	model llm.Engine
+}
+
+func newEngine(o Options) *engine {
+	return &engine{make: func() (llm.Engine, error) {
+		return llm.New(o.Config.LLM, llm.Options{ChildDir: o.Dirs.Child(), Concurrency: o.Config.Extract.Concurrency})
+	}}
+}
+
+func (e *engine) get() (llm.Engine, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.model != nil {
+		return e.model, nil
+	}
+	m, err := e.make()
+	if err == nil {
+		e.model = m
+	}
+	return m, err
+}
+
+// getSummary gives the summary that is kept of a session. It never asks a model.
+func (c *Collector) getSummary(w http.ResponseWriter, r *http.Request) {
+	v, err := c.summaries.Get(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
+	c.answerSummary(w, r, v, err)
+}
+
+// postSummary makes a summary of a session that has moved, and waits for it.
+func (c *Collector) postSummary(w http.ResponseWriter, r *http.Request) {
+	patient(w)
+	v, err := c.summaries.Request(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
+	c.answerSummary(w, r, v, err)
+}
+
+// getOutline gives what rules make of a session's events, whether or not summaries are switched on.
+func (c *Collector) getOutline(w http.ResponseWriter, r *http.Request) {
+	v, err := c.summaries.Outline(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
+	c.answerSummary(w, r, v, err)
+}
+
+// patient keeps a request alive that takes longer than reading one may.
+func patient(w http.ResponseWriter) { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }
+
+func (c *Collector) answerSummary(w http.ResponseWriter, r *http.Request, v summary.View, err error) {
+	var declined *summary.Declined
+	switch {
+	case errors.As(err, &declined):
+		status := http.StatusConflict
+		if declined.Code == summary.CodeNotFound {
+			status = http.StatusNotFound
+		}
+		reply(w, status, map[string]string{"error": declined.Text, "code": declined.Code})
+	case err != nil && errors.Is(err, context.Canceled):
+		fail(w, http.StatusServiceUnavailable, "the request was given up", nil)
+	case err != nil:
+		c.internal(w, "read the session's summary", err)
+	default:
+		if forAgent(r) {
+			v.Doc = v.Doc.Map(neutralLine)
+		}
+		reply(w, http.StatusOK, v)
+	}
+}

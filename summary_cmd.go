@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/internal/event"
+)
+
+type summaryCmd struct {
+	Session  string `arg:"" optional:"" help:"A session's id; the latest session of this project without one."`
+	Generate bool   `help:"Have the language model summarise it now, if it has moved."`
+	JSON     bool   `name:"json" help:"Print JSON."`
+}
+
+// Run tells where a session stands: by the summary that a language model made, else by the rules' outline of its events.
+func (s summaryCmd) Run(a *app) error {
+	cl, ctx, cancel, err := a.collector()
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	ns := a.namespace()
+	if s.Session == "" {
+		if s.Session, err = latestSession(ctx, cl, ns); err != nil {
+			return err
+		}
+	}
+	made, err := cl.Summary(ctx, ns, s.Session)
+	if isStatus(err, 404) { // another project's
+		ns = ""
+		made, err = cl.Summary(ctx, ns, s.Session)
+	}
+	if s.Generate && err == nil {
+		made, err = s.generate(a, cl, ns)
+	}
+	how := ""
+	if err == nil && len(made.Intents) == 0 {
+		how = "by rules, from its events; for a language model's summary: kiro-learn summary --generate"
+		if !made.Enabled {
+			how = `by rules, from its events; for a language model's summaries set "session_summary": {"enabled": true} in config.json`
+		}
+		made, err = outline(ctx, cl, ns, s.Session)
+	}
+	switch {
+	case isStatus(err, 404):
+		return fmt.Errorf("there is no session %q; list them with: kiro-learn sessions", s.Session)
+	case err != nil:
+		return err
+	case s.JSON:
+		return printJSON(a.stdout, made)
+	}
+	printSummary(a.stdout, s.Session, &made, how, time.Now())
+	return nil
+}
+
+// generate waits as long as a model may take.
+func (s summaryCmd) generate(a *app, cl *client.Client, ns string) (client.Summary, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(a.config.LLM.Timeout)+30*time.Second)
+	defer cancel()
+	made, err := cl.MakeSummary(ctx, ns, s.Session)
+	var status *client.StatusError
+	if errors.As(err, &status) && status.Status == 409 {
+		return made, errors.New(status.Text + "; without --generate you are shown what there is")
+	}
+	return made, err
+}
+
+func outline(ctx context.Context, cl *client.Client, ns, session string) (client.Summary, error) {
+	made, err := cl.Outline(ctx, ns, session)
+	if isStatus(err, 404) && ns != "" {
+		return cl.Outline(ctx, "", session)
+	}
+	return made, err
+}
+
+func isStatus(err error, status int) bool {
+	var e *client.StatusError
+	return errors.As(err, &e) && e.Status == status
+}
+
+func latestSession(ctx context.Context, cl *client.Client, ns string) (string, error) {
+	var got struct {
+		Items []sessionRow `json:"items"`
+	}
+	if err := cl.Call(ctx, "GET", "/v1/sessions?"+url.Values{"namespace": {ns}, "limit": {"1"}}.Encode(), nil, &got); err != nil {
+		return "", err
+	}
+	if len(got.Items) == 0 {
+		return "", errors.New("there is no session yet in this project; name one of another, listed by: kiro-learn sessions --all-projects")
+	}
+	return got.Items[0].SessionID, nil
+}
+
+// stateWords are an intent's states as a person reads them, in the order in which they matter.
+func stateWords() [][2]string {
+	return [][2]string{{"needs-you", "needs you"}, {"in-progress", "in progress"}, {"done", "done"}, {"dropped", "dropped"}}
+}
+
+// shownIntents is how many intents that are done, or dropped, are named.
+const shownIntents = 6
+
+// printSummary tells in a few lines why, what is true now, what needs the person, and what comes next. how says how it was
+// made, where that is not by a model.
+func printSummary(w io.Writer, session string, s *client.Summary, how string, now time.Time) {
+	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
+	p("session %s · %d turns · last active %s\n", safe(event.CutChars(session, 40)), s.UserTurns, ago(now.Sub(s.LastActivity)))
+	switch {
+	case how != "":
+		p("%s\n", how)
+	case s.Stale:
+		p("outdated: the session has gone on since %s; renew it with: kiro-learn summary --generate\n", s.GeneratedAt.Local().Format("2006-01-02 15:04"))
+	}
+	if len(s.Intents) == 0 {
+		p("\nnothing was asked for in it\n")
+	}
+	for _, state := range stateWords() {
+		brief := state[0] == "done" || state[0] == "dropped"
+		count := 0
+		for i := range s.Intents {
+			in := &s.Intents[i]
+			if in.State != state[0] {
+				continue
+			}
+			if count++; brief && count > shownIntents {
+				continue
+			}
+			if !brief || count == 1 {
+				p("\n")
+			}
+			p("%-11s  %s\n", state[1], one(in.Title, 100))
+			if !brief {
+				printIntent(p, in)
+			}
+		}
+		if brief && count > shownIntents {
+			p("%-11s  and %d more\n", "", count-shownIntents)
+		}
+	}
+	for i, c := range s.Constraints {
+		if i == 0 {
+			p("\n")
+		}
+		p("%-11s  %s\n", "rule", one(c, 160))
+	}
+}
+
+// printIntent tells of an intent that is not done.
+func printIntent(p func(string, ...any), in *client.Intent) {
+	part := func(name, text string) {
+		if text != "" {
+			p("  %-9s  %s\n", name, one(text, 200))
+		}
+	}
+	if !strings.EqualFold(strings.Trim(in.InitialIntent, ". "), in.Title) {
+		part("why", in.InitialIntent)
+	}
+	for _, l := range in.Progress[:min(len(in.Progress), 4)] {
+		part("now", l)
+	}
+	switch {
+	case in.Verified == nil:
+	case *in.Verified:
+		part("checked", "yes, after the last change")
+	case in.State == "needs-you":
+		part("needs you", "nobody has seen it work since the last change")
+	default:
+		part("checked", "no: it failed, or was not seen to work, after the last change")
+	}
+	for _, s := range in.NextSteps[:min(len(in.NextSteps), 4)] {
+		text := s.What
+		if s.Why != "" {
+			text += ", because " + s.Why
+		}
+		if s.Expect != "" {
+			text += " → " + s.Expect
+		}
+		part("next", text)
+	}
+}
+
+// one is a text in one line of at most so many characters that cannot steer a terminal.
+func one(s string, chars int) string {
+	return event.CutChars(strings.Join(strings.Fields(safe(s)), " "), chars)
+}
+
+// ago is a span as a person says it.
+func ago(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
