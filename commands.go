@@ -18,6 +18,8 @@ type commands struct {
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
 	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
+	Export exportCmd `cmd:"" group:"memory" help:"Write events and records as lines of JSON."`
+	Import importCmd `cmd:"" group:"memory" help:"Store what an export holds, or the TypeScript kiro-learn's database."`
 	Forget forgetCmd `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
 
 	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`

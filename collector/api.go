@@ -34,6 +34,8 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("GET /v1/stats", c.getStats)
 	m.HandleFunc("GET /v1/digest", c.getDigest)
 	m.HandleFunc("GET /v1/tail", c.getTail)
+	c.forgetRoutes(m)
+	c.exportRoutes(m)
 	m.HandleFunc("POST /v1/drain", c.postDrain)
 	m.HandleFunc("POST /v1/extract", c.postExtract)
 	m.HandleFunc("POST /v1/shutdown", c.postShutdown)

@@ -70,6 +70,11 @@ func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
 	if twice, err := s.firedTwice(w, ns, e); err != nil || twice {
 		return false, err
 	}
+	return s.insertEvent(w, ns, e, e.Kind != event.KindNote || e.Firing == nil) // an agent's start says nothing to distil
+}
+
+// insertEvent stores an event unless its id is there.
+func (s *Store) insertEvent(w *writerTx, ns int64, e *event.Event, pending bool) (bool, error) {
 	source, err := json.Marshal(e.Source)
 	if err != nil {
 		return false, err
@@ -77,10 +82,6 @@ func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
 	f := event.Firing{}
 	if e.Firing != nil {
 		f = *e.Firing
-	}
-	pending := 1
-	if e.Kind == event.KindNote && e.Firing != nil {
-		pending = 0 // an agent's start says nothing to distil
 	}
 	now := s.now().UnixMilli()
 	res, err := w.exec(`INSERT INTO events(event_id, ns, session_id, kind, parent_event_id, actor_id, valid_time, source,

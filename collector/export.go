@@ -1,0 +1,111 @@
+package collector
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/collector/store"
+	"kiro-learn/internal/event"
+)
+
+func (c *Collector) exportRoutes(m *http.ServeMux) {
+	m.HandleFunc("GET /v1/export", c.getExport)
+	m.HandleFunc("POST /v1/import", c.postImport)
+}
+
+// getExport streams what a namespace holds, or everything, one JSON object a line: a line that says what this is, the
+// events, the records, and a line that counts them, without which it is not whole.
+func (c *Collector) getExport(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.WriteHeader(http.StatusOK)
+	if writeLine(w, client.ExportLine{Format: client.ExportFormat, SchemaVersion: event.SchemaVersion}) != nil {
+		return
+	}
+	var end client.ExportEnd
+	err := c.store.Export(r.Context(), r.URL.Query().Get("namespace"), func(it store.Item) error {
+		if it.Event != nil {
+			end.Events++
+		} else {
+			end.Records++
+		}
+		return writeLine(w, client.ExportLine{Event: it.Event, Distilled: it.Distilled, Record: it.Record})
+	})
+	if err != nil {
+		if r.Context().Err() == nil {
+			c.o.Log.Error("an export failed", err)
+		}
+		return // the client misses the last line
+	}
+	_ = writeLine(w, client.ExportLine{End: &end})
+}
+
+// postImport stores the lines of an export, or a part of them. A bad line does not stop the others.
+func (c *Collector) postImport(w http.ResponseWriter, r *http.Request) {
+	b, ok := readBody(w, r, "application/x-ndjson", "application/ndjson")
+	if !ok {
+		return
+	}
+	var out client.Imported
+	var items []store.Item
+	n := 0
+	for line := range bytes.Lines(b) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		n++
+		it, err := c.importItem(line)
+		switch {
+		case err != nil:
+			out.Refused = append(out.Refused, client.Refused{Line: n, Reason: err.Error()})
+		case it.Event != nil || it.Record != nil:
+			items = append(items, it)
+		}
+	}
+	stored, err := c.store.Import(r.Context(), items)
+	if err != nil {
+		c.internal(w, "import", err)
+		return
+	}
+	for i, isNew := range stored {
+		switch {
+		case !isNew:
+			out.Known++
+		case items[i].Event != nil:
+			out.Events++
+		default:
+			out.Records++
+		}
+	}
+	reply(w, http.StatusOK, out)
+}
+
+// importItem reads and scrubs one line; the lines around the items give none.
+func (c *Collector) importItem(line []byte) (it store.Item, err error) {
+	var l struct {
+		Event     json.RawMessage `json:"event"`
+		Distilled bool            `json:"distilled"`
+		Record    *event.Record   `json:"record"`
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return it, errors.New("the line is not a JSON object of an export")
+	}
+	switch {
+	case l.Event != nil:
+		e, err := c.decode(l.Event)
+		if err != nil {
+			return it, err
+		}
+		e.Firing = nil // it is of another machine, or of another time
+		return store.Item{Event: &e, Distilled: l.Distilled}, nil
+	case l.Record != nil:
+		c.scrubRecord(l.Record)
+		if p := l.Record.Problems(); len(p) > 0 {
+			return it, &invalid{p}
+		}
+		return store.Item{Record: l.Record}, nil
+	}
+	return it, nil
+}
