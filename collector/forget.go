@@ -16,7 +16,8 @@ import (
 	"kiro-learn/outbox"
 )
 
-// forgetRoutes are the calls by which a person takes something out of memory. None of them is offered to an agent.
+// forgetRoutes are the calls by which a person takes something out of memory. An agent is offered the smallest of them
+// only: one record, which can be brought back.
 func (c *Collector) forgetRoutes(m *http.ServeMux) {
 	m.HandleFunc("DELETE /v1/memories/{id}", c.deleteMemory)
 	m.HandleFunc("DELETE /v1/sessions/{id}", c.deleteSession)

@@ -58,6 +58,8 @@ func TestBadArguments(t *testing.T) {
 		{"no record id", "get_memory", args{}, []string{"record_id is missing"}, false},
 		{"no such record", "get_memory", args{"record_id": "mr_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, []string{"no record with this record_id", "search_memory"}, true},
 		{"an id that is a path", "get_memory", args{"record_id": "../../x?y=1#"}, []string{"no record with this record_id"}, true},
+		{"nothing to forget", "forget_memory", args{}, []string{"record_id is missing"}, false},
+		{"no such record to forget", "forget_memory", args{"record_id": "mr_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, []string{"no record with this record_id"}, true},
 		{"both", "timeline", args{"record_id": "mr_x", "session_id": "s"}, []string{"record_id or session_id, not both"}, true},
 		{"no such session", "timeline", args{"session_id": "nobody"}, []string{"no such session"}, true},
 		{"no session at all", "session_summary", args{}, []string{"no such session"}, true},

@@ -205,3 +205,40 @@ func (s *server) deliver(ctx context.Context, e *event.Event, r *event.Record) (
 	}
 	return true, nil
 }
+
+func forgetTool() tool {
+	return tool{
+		name: "forget_memory", title: "Forget a memory record",
+		about: "Take one memory record out of memory, with the events it was made of. Use it only when the user asks for it, or agrees that the record is wrong or must not be kept. " +
+			"The user can bring it back for some days; the answer says how.",
+		writes: true, destroys: true,
+		args: []arg{{name: "record_id", kind: textArg, required: true, max: maxID, about: "The record's id, as search_memory gives it: mr_ and 26 characters."}},
+		output: object([]string{"record_id", "records", "events", "undo", "until"}, map[string]any{
+			"record_id": text("the record that is forgotten"),
+			"records":   map[string]any{"type": "integer", "description": "how many records went"},
+			"events":    map[string]any{"type": "integer", "description": "how many events went with them"},
+			"undo":      map[string]any{"type": "integer", "description": "the number by which the user can bring it back"},
+			"until":     text("until when, ISO 8601"),
+		}),
+		run: (*server).forget,
+	}
+}
+
+func (s *server) forget(ctx context.Context, c *call) (answer, error) {
+	id := c.texts["record_id"]
+	if _, _, err := s.record(ctx, c.origin.Namespace, id); err != nil {
+		return answer{}, err
+	}
+	var got client.Forgotten
+	err := s.ask(ctx, func(ctx context.Context) (err error) {
+		got, err = s.client.Forget(ctx, client.Selection{Records: []string{id}})
+		return err
+	})
+	if err != nil {
+		return answer{}, s.explain("forget the record", err)
+	}
+	return answer{
+		text: fmt.Sprintf("Forgotten: %s, with %d events that it was made of. The user can bring it back until %s with: kiro-learn forget --undo %d", id, got.Events, got.Until.Format(time.DateOnly), got.ID),
+		data: map[string]any{"record_id": id, "records": got.Records, "events": got.Events, "undo": got.ID, "until": got.Until.Format(time.RFC3339)},
+	}, nil
+}

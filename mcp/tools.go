@@ -13,13 +13,14 @@ import (
 
 // tool is one tool: how a model sees it, what it takes, and what it does.
 type tool struct {
-	name   string
-	title  string
-	about  string
-	args   []arg
-	output map[string]any // JSON Schema of the structured content
-	writes bool
-	run    func(s *server, ctx context.Context, c *call) (answer, error)
+	name     string
+	title    string
+	about    string
+	args     []arg
+	output   map[string]any // JSON Schema of the structured content
+	writes   bool
+	destroys bool // takes something away
+	run      func(s *server, ctx context.Context, c *call) (answer, error)
 }
 
 // call is one call of a tool, its arguments scrubbed and checked.
@@ -42,7 +43,7 @@ func kinds() []string {
 }
 
 func tools() []tool {
-	return []tool{searchTool(), getTool(), timelineTool(), sessionTool(), observationTool(), summaryTool()}
+	return []tool{searchTool(), getTool(), timelineTool(), sessionTool(), observationTool(), summaryTool(), forgetTool()}
 }
 
 // definition is the tool as a client lists it.
@@ -50,7 +51,7 @@ func (t tool) definition() *sdk.Tool {
 	no := false
 	return &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: schema(t.args), OutputSchema: t.output,
-		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, IdempotentHint: !t.writes, DestructiveHint: &no, OpenWorldHint: &no},
+		Annotations: &sdk.ToolAnnotations{Title: t.title, ReadOnlyHint: !t.writes, IdempotentHint: !t.writes || t.destroys, DestructiveHint: &t.destroys, OpenWorldHint: &no},
 	}
 }
 

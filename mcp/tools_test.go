@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -288,13 +289,39 @@ func TestAnotherProjectsMemoryIsNotThere(t *testing.T) {
 	for _, tt := range []struct {
 		tool string
 		args args
-	}{{"get_memory", args{"record_id": id}}, {"timeline", args{"record_id": id}}, {"timeline", args{"session_id": sessionID}}, {"session_summary", args{"session_id": sessionID}}, {"session_summary", args{}}} {
+	}{{"get_memory", args{"record_id": id}}, {"timeline", args{"record_id": id}}, {"timeline", args{"session_id": sessionID}}, {"session_summary", args{"session_id": sessionID}}, {"session_summary", args{}}, {"forget_memory", args{"record_id": id}}} {
 		if r := use(t, o, tt.tool, tt.args); !r.bad || !strings.Contains(r.text, "in this project's memory") || strings.Contains(r.text, "ache") {
 			t.Errorf("%s %v: %v %q", tt.tool, tt.args, r.bad, r.text)
 		}
 	}
 	if _, err := o.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: recordsURI + "/" + id}); err == nil {
 		t.Error("the resource is there")
+	}
+}
+
+func TestForgetAndBringBack(t *testing.T) {
+	b := newBox(t)
+	_, s := b.connect(nil, "")
+	id := idIn(t, good(t, s, "save_observation", observationArgs()))
+	kept := idIn(t, good(t, s, "save_session_summary", summaryArgs()))
+	r := good(t, s, "forget_memory", args{"record_id": id})
+	undo := fmt.Sprint(r.data["undo"])
+	if r.data["record_id"] != id || fmt.Sprint(r.data["records"], r.data["events"]) != "1 1" || !strings.Contains(r.text, "kiro-learn forget --undo "+undo) {
+		t.Errorf("answer %q %v", r.text, r.data)
+	}
+	if r := good(t, s, "search_memory", args{"query": "cache key locale"}); slices.Contains(ids(r.data["records"]), id) {
+		t.Errorf("still found: %s", r.text)
+	}
+	if r := use(t, s, "get_memory", args{"record_id": id}); !r.bad {
+		t.Errorf("still shown: %s", r.text)
+	}
+	good(t, s, "get_memory", args{"record_id": kept})
+	if r := use(t, s, "forget_memory", args{"record_id": id}); !r.bad || !strings.Contains(r.text, "no record") {
+		t.Errorf("twice: %q", r.text)
+	}
+	b.run("forget", "--undo", undo)
+	if r := good(t, s, "search_memory", args{"query": "cache key locale"}); !slices.Contains(ids(r.data["records"]), id) {
+		t.Errorf("not back: %s", r.text)
 	}
 }
 
