@@ -246,3 +246,5 @@ func size(file string) int64 {
 	}
 	return info.Size()
 }
+
+func kill(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
