@@ -17,11 +17,11 @@ type commands struct {
 	Summary  summaryCmd  `cmd:"" group:"memory" help:"Say where a session stands: what needs you, what is next."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
-	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
+	Forget forgetCmd `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
 	Export exportCmd `cmd:"" group:"memory" help:"Write events and records as lines of JSON."`
 	Import importCmd `cmd:"" group:"memory" help:"Store what an export holds, or the TypeScript kiro-learn's database."`
-	Forget forgetCmd `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
 
+	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
 	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`
 	Doctor    doctorCmd    `cmd:"" group:"setup" help:"Check what is wired and running, and say what to do."`
 	Status    statusCmd    `cmd:"" group:"setup" help:"Say in a few lines how things are."`

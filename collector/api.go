@@ -39,7 +39,6 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("POST /v1/drain", c.postDrain)
 	m.HandleFunc("POST /v1/extract", c.postExtract)
 	m.HandleFunc("POST /v1/shutdown", c.postShutdown)
-	c.forgetRoutes(m)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is no "+r.Method+" "+strconv.Quote(r.URL.Path), nil)
 	})
