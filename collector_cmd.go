@@ -95,7 +95,7 @@ func (c collectorStop) Run(a *app) error {
 	return err
 }
 
-// stopCollector asks the local collector to leave and waits until nothing answers; false when none was there.
+// stopCollector asks the local collector to leave and waits until it has closed its files; false when none was there.
 func stopCollector(a *app, timeout time.Duration) (bool, error) {
 	cl, err := client.New(a.dirs, config.Collector{})
 	if err != nil {
@@ -114,9 +114,11 @@ func stopCollector(a *app, timeout time.Duration) (bool, error) {
 		return false, err
 	}
 	for {
-		now, err := cl.Health(ctx)
-		if err != nil && ctx.Err() == nil || err == nil && now.PID != h.PID {
+		if collector.Gone(a.dirs) { // not before: what it closes last must not come back behind a purge
 			return true, nil
+		}
+		if now, err := cl.Health(ctx); err == nil && now.PID != h.PID {
+			return true, nil // a hook has started the next one
 		}
 		if ctx.Err() != nil {
 			return false, fmt.Errorf("the collector (pid %d) has not left within %v", h.PID, timeout)

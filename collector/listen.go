@@ -28,7 +28,7 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 	if err := os.MkdirAll(o.Dirs.State, 0o700); err != nil {
 		return nil, fmt.Errorf("make the state directory: %w", err)
 	}
-	lock := flock.New(filepath.Join(o.Dirs.State, "collector.lock"), flock.SetPermissions(0o600))
+	lock := theLock(o.Dirs)
 	cl, err := client.New(o.Dirs, config.Collector{})
 	if err != nil {
 		return nil, err
@@ -58,6 +58,22 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// theLock is what the user's only collector holds from before it opens its files until after it has closed them.
+func theLock(d config.Dirs) *flock.Flock {
+	return flock.New(filepath.Join(d.State, "collector.lock"), flock.SetPermissions(0o600))
+}
+
+// Gone tells whether no collector of these directories is at work: none that answers, and none that still closes its
+// files.
+func Gone(d config.Dirs) bool {
+	lock := theLock(d)
+	ok, err := lock.TryLock()
+	if ok {
+		_ = lock.Unlock()
+	}
+	return ok || errors.Is(err, fs.ErrNotExist)
 }
 
 // listen opens the private socket and records its address. The lock is ours, so no collector of this state directory is
