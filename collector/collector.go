@@ -85,10 +85,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.store.Close()) }()
 	c.recall = recall.New(c.store)
-	c.worker = extract.NewWorker(extract.Options{Store: c.store, Distil: c.distil, Idle: time.Duration(o.Config.Extract.Idle),
-		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) }})
 	c.engine = newEngine(o)
 	c.summaries = c.newSummaries()
+	c.worker = c.newWorker(extract.Options{Store: c.store, About: c.newChunker().Of, Idle: time.Duration(o.Config.Extract.Idle),
+		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) }})
 	listener, err := listen(ctx, o.Dirs)
 	if err != nil {
 		return err
@@ -169,11 +169,5 @@ func (c *Collector) changed(ch store.Change) {
 	c.feed.publish(ch)
 }
 
-// distil is the engine of the settings.
-func (c *Collector) distil(_ context.Context, turns []extract.Turn) ([]event.Record, error) {
-	records := extract.Rules(turns, func() string { return "mr_" + c.ids.Next(50*time.Millisecond) })
-	for i := range records {
-		c.scrubRecord(&records[i])
-	}
-	return records, nil
-}
+// recordID makes the id of a new record.
+func (c *Collector) recordID() string { return "mr_" + c.ids.Next(50*time.Millisecond) }

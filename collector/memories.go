@@ -44,8 +44,8 @@ func filter(w http.ResponseWriter, q url.Values) (f store.Filter, ok bool) {
 		if t == "" {
 			continue
 		}
-		if !event.IsObservationType(t) {
-			fail(w, http.StatusBadRequest, fmt.Sprintf("type must be one of: %v", event.ObservationTypes()), nil)
+		if !event.IsObservationType(t) && !store.IsRecordType(t) {
+			fail(w, http.StatusBadRequest, fmt.Sprintf("type must be one of: %v", append(event.ObservationTypes(), store.TypeFullSession, store.TypeChunk)), nil)
 			return f, false
 		}
 		f.Types = append(f.Types, t)
@@ -79,12 +79,9 @@ func (c *Collector) getMemories(w http.ResponseWriter, r *http.Request) {
 		c.internal(w, "read the records", err)
 		return
 	}
-	items := make([]event.Record, len(found))
+	items := make([]givenRecord, len(found))
 	for i := range found {
-		items[i] = found[i].Record
-		if forAgent(r) {
-			neutral(&items[i])
-		}
+		items[i] = given(r, found[i])
 	}
 	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
 }
@@ -99,10 +96,7 @@ func (c *Collector) getMemory(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusNotFound, map[string]string{"error": "there is no record with this id", "code": "record_not_found"})
 		return
 	}
-	if forAgent(r) {
-		neutral(&rec.Record)
-	}
-	reply(w, http.StatusOK, rec.Record)
+	reply(w, http.StatusOK, given(r, rec))
 }
 
 // searchMemories answers the records that match, best first. Without a namespace all are searched, each by itself.
@@ -122,7 +116,7 @@ func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 	}
 	spaces := []string{q.Get("namespace")}
 	if spaces[0] == "" {
-		spaces = c.store.Namespaces()
+		spaces = c.searched(f.Types)
 	}
 	var found []recall.Result
 	for _, ns := range spaces {
@@ -144,15 +138,35 @@ func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 			return 0
 		})
 	}
-	out := make([]event.Record, 0, limit)
+	out := make([]givenRecord, 0, limit)
 	for i := range found[:min(len(found), limit)] {
-		rec := found[i].Record
-		if forAgent(r) {
-			neutral(&rec)
-		}
-		out = append(out, rec)
+		out = append(out, given(r, found[i].Stored))
 	}
 	reply(w, http.StatusOK, out)
+}
+
+// searched are the namespaces of a search that names none: every project's, and where a type of records about sessions is
+// asked for, the sessions' own. Else what a session's records say would be found twice.
+func (c *Collector) searched(types []string) []string {
+	return slices.DeleteFunc(c.store.Namespaces(), func(ns string) bool {
+		return store.OfSession(ns) && !slices.ContainsFunc(types, store.IsRecordType)
+	})
+}
+
+// givenRecord is a record in an answer. Beside the fields of the wire contract, one about a session as a whole has its
+// type.
+type givenRecord struct {
+	event.Record
+	RecordType string `json:"record_type,omitempty"` // CHUNK or FULL_SESSION
+}
+
+// given is a record as the sender of a request is to read it.
+func given(r *http.Request, s store.Stored) givenRecord {
+	out := givenRecord{s.Record, s.Type}
+	if forAgent(r) {
+		neutral(&out.Record)
+	}
+	return out
 }
 
 // getDigest answers what an agent that starts is shown: where the project's latest other session stood.
@@ -230,5 +244,10 @@ func (c *Collector) getStats(w http.ResponseWriter, r *http.Request) {
 		sum["sessions"] += p.Sessions
 		sum["pending_extraction"] += p.Pending
 	}
-	reply(w, http.StatusOK, map[string]any{"total": sum, "projects": projects, "last_event": last})
+	engine, err := c.engineState(r.Context())
+	if err != nil {
+		c.internal(w, "count", err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"total": sum, "projects": projects, "last_event": last, "engine": engine})
 }

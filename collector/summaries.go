@@ -29,6 +29,15 @@ func (c *Collector) newSummaries() *summary.Maker {
 	})
 }
 
+// newChunker gives the maker of the records about sessions as a whole.
+func (c *Collector) newChunker() *summary.Chunker {
+	k := &summary.Chunker{Store: c.store, NewID: c.recordID, Scrub: c.scrub.Text, Failed: func(cause string, err error) { c.o.Log.Warn(cause, err) }}
+	if c.o.Config.Extract.Engine == "llm" {
+		k.Engine = c.engine.get
+	}
+	return k
+}
+
 // engine makes the language model of the settings when it is first needed. One that could not be made is tried again,
 // since what is missing may be installed meanwhile.
 type engine struct {
@@ -54,6 +63,13 @@ func (e *engine) get() (llm.Engine, error) {
 		e.model = m
 	}
 	return m, err
+}
+
+// made is the language model if it has been needed so far.
+func (e *engine) made() llm.Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.model
 }
 
 // getSummary gives the summary that is kept of a session. It never asks a model.

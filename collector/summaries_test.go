@@ -493,3 +493,65 @@ func TestSummaryWhileTheCollectorLeaves(t *testing.T) {
 		t.Fatal("the collector waits for the model")
 	}
 }
+
+// What is said of a session as a whole is found by its type and its namespace, and never in a project.
+func TestRecordsAboutASession(t *testing.T) {
+	s := newStudio(t, func(c *config.Config) { c.SessionSummary.Enabled = false })
+	s.turn("s1", "Please cap the zanzibar retries in upload.go at three", "I capped the zanzibar retries at three in upload.go, since the gateway gives up after that.")
+	s.settle()
+	space := "/strategy/rules/actor/mia/session/s1/"
+	for _, c := range []struct {
+		name, path string
+		want       []string // record types; "" for a record of the project
+	}{
+		{"the session's own namespace", "/v1/memories?namespace=" + space, []string{"FULL_SESSION", "CHUNK"}},
+		{"the full session of it", "/v1/memories?type=FULL_SESSION&namespace=" + space, []string{"FULL_SESSION"}},
+		{"all full sessions", "/v1/memories?type=FULL_SESSION", []string{"FULL_SESSION"}},
+		{"chunks", "/v1/memories?type=CHUNK", []string{"CHUNK"}},
+		{"the project", "/v1/memories?namespace=" + event.Namespace("mia", "p"), []string{""}},
+		{"a search in the session", "/v1/memories/search?query=zanzibar&namespace=" + space, []string{"FULL_SESSION", "CHUNK"}},
+		{"a search for full sessions", "/v1/memories/search?query=zanzibar&type=FULL_SESSION", []string{"FULL_SESSION"}},
+		{"a search everywhere", "/v1/memories/search?query=zanzibar", []string{""}},
+		{"a search in the project", "/v1/memories/search?query=zanzibar&namespace=" + event.Namespace("mia", "p"), []string{""}},
+		{"a search in the project for full sessions", "/v1/memories/search?query=zanzibar&type=FULL_SESSION&namespace=" + event.Namespace("mia", "p"), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			status, body := s.do("GET", c.path, "", "")
+			if !strings.HasPrefix(body, "[") { // a list is {items, total}
+				var l struct {
+					Items json.RawMessage `json:"items"`
+				}
+				if err := json.Unmarshal([]byte(body), &l); err != nil {
+					t.Fatal(err)
+				}
+				body = string(l.Items)
+			}
+			var got []struct {
+				RecordType      string `json:"record_type"`
+				ObservationType string `json:"observation_type"`
+				Title           string `json:"title"`
+			}
+			if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+				t.Fatalf("%d %s", status, body)
+			}
+			var types []string
+			for _, r := range got {
+				types = append(types, r.RecordType)
+				if r.ObservationType != "session_summary" {
+					t.Errorf("%s is a %s", r.Title, r.ObservationType)
+				}
+			}
+			if strings.Join(types, ",") != strings.Join(c.want, ",") {
+				t.Errorf("got %q, want %q in %s", types, c.want, body)
+			}
+		})
+	}
+	p := s.event(event.KindPrompt, "s2", "", event.TextBody("why are the zanzibar retries capped in upload.go?"))
+	_, body := s.do("POST", "/v1/events?retrieve=true", "application/json", string(p.AppendJSON(nil)))
+	if strings.Contains(body, "topic") || !strings.Contains(body, "zanzibar") {
+		t.Errorf("recalled: %s", body)
+	}
+	if _, body := s.do("GET", "/v1/stats", "", ""); strings.Contains(body, "/strategy/") || !strings.Contains(body, `"projects":[{`) {
+		t.Errorf("counted as a project: %s", body)
+	}
+}

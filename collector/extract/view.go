@@ -147,7 +147,7 @@ func stemOf(w string) string {
 // common tells the stems of words that stand in any request.
 func common(stem string) bool {
 	switch stem {
-	case "add", "fix", "mak", "us", "do", "updat", "creat", "writ", "run", "test", "check", "show", "tell", "remov", "implement",  "get", "put", "set", "giv",
+	case "add", "fix", "mak", "us", "do", "updat", "creat", "writ", "run", "test", "check", "show", "tell", "remov", "implement", "get", "put", "set", "giv",
 		"try", "see", "look", "find", "explain", "help", "keep", "ensur":
 		return true
 	case "the", "th", "a", "an", "and", "or", "but", "if", "then", "so", "of", "to", "in", "on", "at", "by", "for", "with", "from", "into", "as", "is",

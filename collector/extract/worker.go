@@ -23,10 +23,15 @@ const (
 // Distil makes records of closed turns.
 type Distil func(ctx context.Context, turns []Turn) ([]event.Record, error)
 
+// About makes the records about a session as a whole of a batch of its turns and what was distilled of them. Without any,
+// the batch has none; it cannot fail.
+type About func(ctx context.Context, namespace, sessionID string, turns []Turn, records []event.Record) []store.SessionRecord
+
 // Options of a worker.
 type Options struct {
 	Store      *store.Store
 	Distil     Distil
+	About      About         // may be nil
 	Idle       time.Duration // how long a session is quiet before its closed turns are distilled
 	BatchBytes int           // pending bytes of a session that are not made to wait for quiet
 	Now        func() time.Time
@@ -159,7 +164,7 @@ func (w *Worker) session(ctx context.Context, b store.Backlog, force bool) (agai
 		records = nil
 	}
 	delete(w.failed, key)
-	if _, err := w.o.Store.Distilled(ctx, ids, records); err != nil {
+	if _, err := w.o.Store.Distilled(ctx, ids, records, w.about(ctx, b, turns, records)...); err != nil {
 		return again, err
 	}
 	delete(w.looked, key)
@@ -177,6 +182,20 @@ func (w *Worker) distil(ctx context.Context, turns []Turn) (records []event.Reco
 		}
 	}()
 	return w.o.Distil(ctx, turns)
+}
+
+// about makes the records about the session; one that panics makes none.
+func (w *Worker) about(ctx context.Context, b store.Backlog, turns []Turn, records []event.Record) (out []store.SessionRecord) {
+	if w.o.About == nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			w.o.Failed("a batch has no summary", errors.New("making one panicked"))
+			out = nil
+		}
+	}()
+	return w.o.About(ctx, b.Namespace, b.SessionID, turns, records)
 }
 
 // closed gives the turns that have ended, with the ids of their events; the last one only if it has an answer or all is

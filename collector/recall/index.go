@@ -63,6 +63,7 @@ type doc struct {
 	session string
 	space   string       // namespace
 	kind    string       // observation type
+	about   string       // type of a record about a session
 	occ     []occurrence // sorted by term, field and position
 	length  [fieldCount]float32
 }
@@ -75,7 +76,7 @@ type occurrence struct {
 const posBits = 28
 
 func makeDoc(r *store.Stored) *doc {
-	d := &doc{occ: make([]occurrence, 0, len(r.Title)/4+len(r.Summary)/4+16), id: r.ID, created: r.Created, session: r.SessionID, space: r.Namespace, kind: r.ObservationType}
+	d := &doc{occ: make([]occurrence, 0, len(r.Title)/4+len(r.Summary)/4+16), id: r.ID, created: r.Created, session: r.SessionID, space: r.Namespace, kind: r.ObservationType, about: r.Type}
 	field := 0
 	sc := scanner{emit: func(term, _ []byte, _ class, pos int) {
 		d.occ = append(d.occ, occurrence{hash(term), uint32(field)<<posBits | uint32(pos)&(1<<posBits-1)})

@@ -22,7 +22,7 @@ type Query struct {
 	Namespace string
 	Text      string    // a prompt of any size and form
 	SessionID string    // of the one who asks; may be empty
-	Types     []string  // observation types; none: all
+	Types     []string  // observation types, or types of records about a session; none: all
 	Since     time.Time // zero: all
 	Limit     int       // at most this many results; 0: 10
 }
@@ -203,7 +203,7 @@ func (q *Query) passes(d *doc) bool {
 	if !q.Since.IsZero() && d.created.Before(q.Since) {
 		return false
 	}
-	return len(q.Types) == 0 || slices.Contains(q.Types, d.kind)
+	return len(q.Types) == 0 || slices.Contains(q.Types, d.kind) || d.about != "" && slices.Contains(q.Types, d.about)
 }
 
 // affordable are the terms whose records may be walked: the best first, until they occur in more than max records

@@ -59,8 +59,8 @@ func (s *Store) PendingCount(ctx context.Context) (n int, err error) {
 
 // Distilled saves the records made of a batch and clears the batch's pending marks, in one transaction: after a crash
 // either both are there or neither. When an event of the batch is gone or no longer pending, nothing is saved and ok is
-// false, so that no event is ever distilled twice.
-func (s *Store) Distilled(ctx context.Context, eventIDs []string, records []event.Record) (ok bool, err error) {
+// false, so that no event is ever distilled twice. about are records about the session, saved with them.
+func (s *Store) Distilled(ctx context.Context, eventIDs []string, records []event.Record, about ...SessionRecord) (ok bool, err error) {
 	err = s.submit(ctx, func(w *writerTx) error {
 		w.change, ok = Change{}, false
 		var marked int64
@@ -90,6 +90,11 @@ func (s *Store) Distilled(ctx context.Context, eventIDs []string, records []even
 				return fmt.Errorf("save a record: %w", err)
 			}
 			w.change.Records = append(w.change.Records, records[i])
+		}
+		for i := range about {
+			if err := s.saveSessionRecord(w, &about[i]); err != nil {
+				return err
+			}
 		}
 		ok = true
 		return nil

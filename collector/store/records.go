@@ -18,11 +18,12 @@ type Stored struct {
 	SessionID string    // of its source events; empty when unknown
 	Created   time.Time // CreatedAt, parsed
 	Revision  int64     // advances when the record changes
+	Type      string    // of a record about a session; empty for others
 }
 
 // Filter narrows a choice of records; empty fields choose all.
 type Filter struct {
-	Types   []string // observation types
+	Types   []string // observation types, or types of records about a session
 	Since   time.Time
 	Session string // only records whose first source is an event of this session
 }
@@ -33,11 +34,10 @@ func (f Filter) empty() bool { return len(f.Types) == 0 && f.Since.IsZero() && f
 func (f Filter) where() (string, []any) {
 	var b strings.Builder
 	var args []any
-	if n := len(f.Types); n > 0 {
-		b.WriteString(" AND r.type IN (?" + strings.Repeat(",?", n-1) + ")")
-		for _, t := range f.Types {
-			args = append(args, t)
-		}
+	if len(f.Types) > 0 {
+		cond, of := typesWhere(f.Types)
+		b.WriteString(cond)
+		args = append(args, of...)
 	}
 	if !f.Since.IsZero() {
 		b.WriteString(" AND r.created_ms >= ?")
@@ -118,14 +118,14 @@ func (s *Store) saveRecord(w *writerTx, r *event.Record) (bool, error) {
 }
 
 const recordColumns = `SELECT r.id, r.record_id, r.ns, r.session_id, r.strategy, r.type, r.title, r.summary, r.facts,
-	r.concepts, r.files, r.sources, r.created_at, r.created_ms, r.revision FROM `
+	r.concepts, r.files, r.sources, r.created_at, r.created_ms, r.revision, r.record_type FROM `
 
 func (s *Store) scanRecord(row interface{ Scan(...any) error }) (Stored, error) {
 	var r Stored
 	var ns, created int64
 	var facts, concepts, files, sources []byte
 	err := row.Scan(&r.ID, &r.RecordID, &ns, &r.SessionID, &r.Strategy, &r.ObservationType, &r.Title, &r.Summary,
-		&facts, &concepts, &files, &sources, &r.CreatedAt, &created, &r.Revision)
+		&facts, &concepts, &files, &sources, &r.CreatedAt, &created, &r.Revision, &r.Type)
 	if err != nil {
 		return r, err
 	}

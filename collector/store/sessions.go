@@ -126,8 +126,8 @@ func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 		}
 	}
 	for _, id := range order {
-		if st := all[id]; namespace == "" && st.Events+st.Records+st.Sessions == 0 {
-			continue // forgotten
+		if st := all[id]; namespace == "" && (st.Events+st.Records+st.Sessions == 0 || OfSession(st.Namespace)) {
+			continue // forgotten, or no project's
 		}
 		out = append(out, *all[id])
 	}

@@ -72,8 +72,11 @@ type goal struct {
 	question  bool
 	abandoned bool
 	deeds     []extract.Deed
-	answers   []reply // of its turns, the last one last
-	open      bool    // its last turn has not ended
+	answers   []reply  // of its turns, the last one last
+	open      bool     // its last turn has not ended
+	asks      []string // what its prompts asked for, beside the title
+	notes     []string // what else is known of it
+	earlier   bool     // of an earlier batch; nothing of it is told again
 }
 
 // reply is an answer, and how many deeds of the goal stood before it.
@@ -147,6 +150,9 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 	}
 	for w := range words {
 		g.words[w] = true
+	}
+	if a.Title != "" && (g.earlier || a.Title != g.title) {
+		g.asks = append(g.asks, a.Title)
 	}
 	g.question = g.question && (a.Question || a.Title == "")
 	o.join(g, v, deeds)
