@@ -59,6 +59,10 @@ func (c *Collector) counted(next http.Handler) http.Handler {
 			c.running.Add(-1)
 		}()
 		w.Header().Set(client.VersionHeader, c.o.Version)
+		if fromElsewhere(r) {
+			fail(w, http.StatusForbidden, "web pages and other hosts are refused", nil)
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		next.ServeHTTP(w, r)
 	})
