@@ -20,6 +20,7 @@ type state struct {
 	Outbox    outbox.Status        `json:"outbox"`
 	Totals    map[string]int       `json:"totals"`
 	LastEvent map[string]time.Time `json:"last_event"` // by surface
+	Engine    client.Engine        `json:"engine"`
 	Log       string               `json:"log"`
 	Database  string               `json:"database"`
 }
@@ -48,11 +49,12 @@ func (a *app) look() (state, error) {
 	var stats struct {
 		Total     map[string]int       `json:"total"`
 		LastEvent map[string]time.Time `json:"last_event"`
+		Engine    client.Engine        `json:"engine"`
 	}
 	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &stats); err != nil {
 		s.Problem = err.Error()
 	}
-	s.Totals, s.LastEvent = stats.Total, stats.LastEvent
+	s.Totals, s.LastEvent, s.Engine = stats.Total, stats.LastEvent, stats.Engine
 	return s, nil
 }
 
@@ -77,6 +79,7 @@ func (c statusCmd) Run(a *app) error {
 	case s.Collector != nil:
 		p("collector  %s, pid %d", s.Collector.Version, s.Collector.PID)
 		p("memory     %d records from %d events in %d sessions, %d events to distil", s.Totals["records"], s.Totals["events"], s.Totals["sessions"], s.Totals["pending_extraction"])
+		printEngine(p, s.Engine)
 		for surface, t := range s.LastEvent {
 			p("last event %s ago from %s", time.Since(t).Round(time.Second), surface)
 		}
@@ -96,4 +99,21 @@ func (c statusCmd) Run(a *app) error {
 		p("           dropped because: %s", s.Outbox.DropReason)
 	}
 	return nil
+}
+
+// printEngine says how the language model is doing, if one makes the records.
+func printEngine(p func(string, ...any), e client.Engine) {
+	m := e.Model
+	if e.Extract != "llm" || m == nil {
+		return
+	}
+	switch m.State {
+	case "closed":
+		p("model      %s, %d calls, %d failed", m.Engine, m.Calls, m.Failed)
+	default:
+		p("model      %s is left in peace after failures, so the rules make the records; the last one: %s", m.Engine, safe(m.LastError))
+	}
+	if e.Later > 0 {
+		p("           %d events wait for it to distil them again", e.Later)
+	}
 }

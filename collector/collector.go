@@ -19,7 +19,6 @@ import (
 	"kiro-learn/collector/store"
 	"kiro-learn/collector/summary"
 	"kiro-learn/internal/config"
-	"kiro-learn/internal/event"
 	"kiro-learn/internal/eventid"
 	"kiro-learn/internal/logfile"
 	"kiro-learn/internal/privacy"

@@ -52,7 +52,7 @@ func (s *Store) WouldForget(ctx context.Context, sel Selection) (Forgotten, erro
 	if err != nil {
 		return Forgotten{}, fmt.Errorf("choose what to forget: %w", err)
 	}
-	t, err := s.choose(ctx, s.read, sel)
+	t, err := s.chooseAll(ctx, s.read, sel)
 	if err != nil {
 		return Forgotten{}, fmt.Errorf("choose what to forget: %w", err)
 	}
@@ -71,7 +71,7 @@ func (s *Store) Forget(ctx context.Context, sel Selection, now bool) (out Forgot
 		return out, fmt.Errorf("choose what to forget: %w", err)
 	}
 	err = s.submit(ctx, func(w *writerTx) error {
-		t, err := s.choose(context.Background(), w.conn, sel)
+		t, err := s.chooseAll(context.Background(), w.conn, sel)
 		if err != nil {
 			return err
 		}
@@ -117,10 +117,11 @@ func (s *Store) searched(ctx context.Context, sel Selection) (Selection, string,
 type targets struct {
 	ns       int64
 	all      bool
-	whole    []place // sessions that go altogether
-	touched  []place // sessions that lose some events
-	events   []int64 // seq
-	records  []int64 // id
+	whole    []place  // sessions that go altogether
+	touched  []place  // sessions that lose some events
+	events   []int64  // seq
+	records  []int64  // id
+	old      []string // ids of superseded records
 	eventIDs []string
 }
 
@@ -128,6 +129,31 @@ type targets struct {
 type place struct {
 	ns      int64
 	session string
+}
+
+// chooseAll finds the rows of a selection, and what its records once stood for, since that says the same.
+func (s *Store) chooseAll(ctx context.Context, q querier, sel Selection) (*targets, error) {
+	t, err := s.choose(ctx, q, sel)
+	if err != nil {
+		return nil, err
+	}
+	cond, args := "0", []any{list(t.records), list(sel.Records)}
+	switch {
+	case t.ns == 0 && sel.Namespace != "":
+		return t, nil
+	case t.all:
+		cond, args = "ns = ?3", append(args, t.ns)
+	case sel.Session != "":
+		cond, args = "ns = ?3 AND session_id = ?4", append(args, t.ns, sel.Session)
+	case t.ns != 0:
+		cond, args = "ns = ?3 AND record_id IN (SELECT value FROM json_each(?2))", append(args, t.ns)
+	default:
+		cond = "record_id IN (SELECT value FROM json_each(?2))"
+	}
+	t.old, err = column[string](ctx, q, `WITH RECURSIVE chain(id) AS (SELECT record_id FROM records WHERE id IN (SELECT value FROM json_each(?1))
+		UNION SELECT record_id FROM history WHERE `+cond+` UNION SELECT h.record_id FROM history h JOIN chain c ON h.by_id = c.id)
+		SELECT record_id FROM history WHERE record_id IN (SELECT id FROM chain) AND ?2 <> ''`, args...)
+	return t, err
 }
 
 // choose finds the rows of a selection.
@@ -274,7 +300,7 @@ func (t *targets) places(ctx context.Context, q querier) error {
 
 // counted says what goes, and which records stay that share an event with it.
 func (t *targets) counted(ctx context.Context, q querier) (out Forgotten, err error) {
-	out.Events, out.Records = len(t.events), len(t.records)
+	out.Events, out.Records = len(t.events), len(t.records)+len(t.old)
 	for _, p := range t.whole {
 		if t.ns == 0 || p.ns == t.ns {
 			out.Sessions++

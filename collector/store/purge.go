@@ -105,6 +105,7 @@ func (s *Store) holding(ctx context.Context, sel Selection) (records, events []s
 	for _, src := range []source{
 		{"SELECT record_id, title || char(10) || summary, facts || concepts || files FROM records WHERE " + aged("created_ms"), &records},
 		{"SELECT event_id, session_id, body FROM events WHERE " + aged(of(valid, "valid_time", "received_ms")), &events},
+		{of("SELECT record_id, %s || char(10) || %s, %s || %s || %s FROM history WHERE ", inTrash("title"), inTrash("summary"), inTrash("facts"), inTrash("concepts"), inTrash("files")) + aged(inTrash("created_ms")), &records},
 		{of("SELECT key, %s || char(10) || %s, %s || %s || %s FROM trash WHERE tbl = 'records' AND ", inTrash("title"), inTrash("summary"), inTrash("facts"), inTrash("concepts"), inTrash("files")) + aged(inTrash("created_ms")), &records},
 		{of("SELECT key, session_id, %s FROM trash WHERE tbl = 'events' AND ", inTrash("body")) + aged(of(valid, inTrash("valid_time"), inTrash("received_ms"))), &events},
 	} {

@@ -23,7 +23,7 @@ func sessionTables(ctx context.Context, q querier) ([]string, error) {
 		AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'ns')
 		AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'session_id') ORDER BY m.name`)
 	return slices.DeleteFunc(all, func(t string) bool {
-		return t == "events" || t == "records" || t == "sessions" || t == "shown" || t == "trash"
+		return t == "events" || t == "records" || t == "sessions" || t == "shown" || t == "trash" || t == "history"
 	}), err
 }
 
@@ -54,6 +54,7 @@ func (t *targets) take(w *writerTx, s *Store, out *Forgotten, now bool) (id int6
 	move := mover{w: w, forgetting: id}
 	move.rows("records", "record_id", "id"+these, list(t.records))
 	move.delete("DELETE FROM search WHERE rowid"+these, list(t.records))
+	move.rows("history", "record_id", "record_id"+these, list(t.old))
 	move.rows("events", "event_id", "seq"+these, list(t.events))
 	for _, p := range slices.Concat(t.whole, t.touched) {
 		for _, table := range bound {
@@ -141,13 +142,40 @@ func (w *writerTx) recount(p place) error {
 	if b, err := event.ParseBody([]byte(body)); err == nil {
 		title = firstLine(b.Text())
 	}
-	const ms = "coalesce(CAST(round(unixepoch(valid_time, 'subsec') * 1000) AS INTEGER), received_ms)"
+	first, last, err := w.span(p)
+	if err != nil {
+		return err
+	}
 	_, err = w.exec(`INSERT INTO sessions(ns, session_id, surface, first_ms, last_ms, events, prompts, title, last_event, gen)
-		SELECT ns, session_id, source ->> '$.surface', min(`+ms+`), max(`+ms+`), count(*), sum(kind = 'prompt'), ?3, max(event_id), 1
+		SELECT ns, session_id, source ->> '$.surface', ?4, ?5, count(*), sum(kind = 'prompt'), ?3, max(event_id), 1
 		FROM events WHERE ns = ?1 AND session_id = ?2 GROUP BY ns, session_id
 		ON CONFLICT(ns, session_id) DO UPDATE SET first_ms = excluded.first_ms, last_ms = excluded.last_ms, events = excluded.events,
-		prompts = excluded.prompts, title = excluded.title, last_event = excluded.last_event, gen = gen + 1`, p.ns, p.session, title)
+		prompts = excluded.prompts, title = excluded.title, last_event = excluded.last_event, gen = gen + 1`, p.ns, p.session, title, first, last)
 	return err
+}
+
+// span is when a session's first and last events happened, in Unix milliseconds.
+func (w *writerTx) span(p place) (first, last int64, err error) {
+	rows, err := w.conn.QueryContext(context.Background(), "SELECT valid_time, received_ms FROM events WHERE ns = ? AND session_id = ?", p.ns, p.session)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = rows.Close() }()
+	for some := false; rows.Next(); some = true {
+		var valid string
+		var at int64
+		if err := rows.Scan(&valid, &at); err != nil {
+			return 0, 0, err
+		}
+		if t, err := time.Parse(time.RFC3339Nano, valid); err == nil {
+			at = t.UnixMilli()
+		}
+		if !some {
+			first, last = at, at
+		}
+		first, last = min(first, at), max(last, at)
+	}
+	return first, last, rows.Err()
 }
 
 // Forgettings lists what can be brought back, the latest first.
