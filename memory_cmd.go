@@ -188,6 +188,7 @@ type sessionRow struct {
 	Events      int       `json:"events"`
 	Prompts     int       `json:"prompts"`
 	Records     int       `json:"records"`
+	State       string    `json:"state,omitempty"` // by the session's summary, if it has one
 }
 
 // Run lists sessions.
@@ -220,7 +221,8 @@ func (s sessionsCmd) Run(a *app) error {
 		if s.AllProjects {
 			title = v.ProjectPath + ": " + title
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d prompts, %d records\t%s\t%s\n", v.LastEvent.Local().Format("2006-01-02 15:04"), v.Prompts, v.Records, event.CutChars(v.SessionID, 24), safe(event.CutChars(title, 70)))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%d prompts, %d records\t%s\t%s\n", v.LastEvent.Local().Format("2006-01-02 15:04"), strings.ReplaceAll(v.State, "-", " "),
+			v.Prompts, v.Records, event.CutChars(v.SessionID, 24), safe(event.CutChars(title, 70)))
 	}
 	return w.Flush()
 }

@@ -186,7 +186,7 @@ func (c *Collector) getDigest(w http.ResponseWriter, r *http.Request) {
 		if rec.SessionID != "" && rec.SessionID == own {
 			continue
 		}
-		if text = c.scrub.Text(recall.Digest(rec, nil, maxDigest)); text == "" {
+		if text = c.scrub.Text(recall.Digest(rec, c.openSteps(r.Context(), ns, rec.SessionID), maxDigest)); text == "" {
 			continue
 		}
 		if err := c.store.MarkShown(r.Context(), ns, own, []store.Stored{rec}); err != nil {
@@ -223,7 +223,12 @@ func (c *Collector) getSessions(w http.ResponseWriter, r *http.Request) {
 	if forAgent(r) {
 		items = shownSessions(items)
 	}
-	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
+	given, err := c.withStates(r.Context(), ns, items)
+	if err != nil {
+		c.internal(w, "read the sessions", err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"items": given, "total": total})
 }
 
 func (c *Collector) getStats(w http.ResponseWriter, r *http.Request) {

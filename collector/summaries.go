@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kiro-learn/collector/llm"
+	"kiro-learn/collector/store"
 	"kiro-learn/collector/summary"
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/logfile"
@@ -83,6 +84,52 @@ func (c *Collector) postSummary(w http.ResponseWriter, r *http.Request) {
 	patient(w)
 	v, err := c.summaries.Request(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
 	c.answerSummary(w, r, v, err)
+}
+
+// givenSession is a session in a list, with what its summary says of it in one word.
+type givenSession struct {
+	store.Session
+	State string `json:"state,omitempty"` // needs-you, in-progress, done or dropped; absent without a summary
+}
+
+// withStates gives sessions the states of their summaries, where summaries are switched on.
+func (c *Collector) withStates(ctx context.Context, namespace string, items []store.Session) ([]givenSession, error) {
+	states := map[string]map[string]string(nil)
+	if c.o.Config.SessionSummary.Enabled {
+		var err error
+		if states, err = c.store.SummaryStates(ctx, namespace); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]givenSession, len(items))
+	for i, s := range items {
+		out[i] = givenSession{s, states[s.Namespace][s.SessionID]}
+	}
+	return out, nil
+}
+
+const (
+	digestSteps = 6
+	digestTime  = 150 * time.Millisecond // for reading a session; the hook that waits has half a second in all
+)
+
+// openSteps are what is left to do in a session: by its summary if that is fresh, else by rules, as far as its events can
+// be read in time.
+func (c *Collector) openSteps(ctx context.Context, namespace, session string) []string {
+	if session == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, digestTime)
+	defer cancel()
+	v, err := c.summaries.Get(ctx, namespace, session)
+	if err != nil || len(v.Intents) == 0 || v.Stale {
+		v, err = c.summaries.Outline(ctx, namespace, session)
+	}
+	if err != nil {
+		return nil
+	}
+	open := v.Open()
+	return open[:min(len(open), digestSteps)]
 }
 
 // getOutline gives what rules make of a session's events, whether or not summaries are switched on.

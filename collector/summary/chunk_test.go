@@ -3,8 +3,8 @@ package summary
 import (
 	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +98,9 @@ func newBench(t *testing.T, engine func() (llm.Engine, error)) *bench {
 	c := &Chunker{Store: st, Engine: engine, NewID: id, Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED]") },
 		Failed: func(string, error) {}}
 	b.w = extract.NewWorker(extract.Options{Store: st, About: c.Of, Failed: func(cause string, err error) { t.Errorf("%s: %v", cause, err) },
-		Distil: func(_ context.Context, turns []extract.Turn) ([]event.Record, error) { return extract.Rules(turns, id), nil }})
+		Distil: func(_ context.Context, turns []extract.Turn) ([]event.Record, error) {
+			return extract.Rules(turns, id), nil
+		}})
 	return b
 }
 
@@ -200,32 +202,13 @@ func TestChunksByRules(t *testing.T) {
 	}
 }
 
-// scripted answers with what it is given, and keeps what it was asked.
-type scripted struct {
-	replies []string
-	asked   []string
-}
-
-func (s *scripted) Name() string { return "command" }
-
-func (s *scripted) Complete(_ context.Context, prompt string) (string, error) {
-	s.asked = append(s.asked, prompt)
-	if len(s.replies) == 0 {
-		return "", errors.New("no more")
-	}
-	r := s.replies[0]
-	s.replies = s.replies[1:]
-	return r, nil
-}
-
 func TestChunksByAModel(t *testing.T) {
-	m := &scripted{replies: []string{
+	engine := program(t,
 		"Sure.\n<topic name=\"Upload retries\">\nCapped at three in upload.go, password hunter2\n</topic>\n<session>\n<topic name=\"Upload retries\">\ncapped at three\n</topic>\n</session>",
 		"<topic name=\"Upload retries\">\nCapped at three in upload.go, password [REDACTED]\nThe test passes now\n</topic>",
 		"NOTHING",
-		"I am sorry, I cannot do that.",
-	}}
-	b := newBench(t, func() (llm.Engine, error) { return m, nil })
+		"I am sorry, I cannot do that.")
+	b := newBench(t, engine)
 	b.turn("Cap the retries in upload.go at three.", "Done.", wrote1("upload.go"))
 	chunks, full := b.batch()
 	if len(chunks) != 1 || chunks[0].Summary != "<topic name=\"Upload retries\">\nCapped at three in upload.go, password [REDACTED]\n</topic>" || chunks[0].Strategy != "llm-summary" ||
@@ -240,7 +223,11 @@ func TestChunksByAModel(t *testing.T) {
 	if strings.Count(full.Summary, "\n") != 3 || !strings.Contains(full.Summary, "The test passes now") {
 		t.Errorf("without a whole of the model's the chunks are put together: %s", full.Summary)
 	}
-	if last := m.asked[1]; !strings.Contains(last, "Capped at three in upload.go") || !strings.Contains(last, "Does the test pass?") || !strings.Contains(last, "(ran `go test ./upload`: passed)") {
+	asked, err := os.ReadFile(filepath.Join(os.Getenv("KL_MODEL"), "prompt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := string(asked); !strings.Contains(last, "Capped at three in upload.go") || !strings.Contains(last, "Does the test pass?") || !strings.Contains(last, "(ran `go test ./upload`: passed)") {
 		t.Errorf("the model was asked without the notes so far, or without the new part: %s", last)
 	}
 	b.turn("Thanks a lot", "You are welcome.")

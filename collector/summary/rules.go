@@ -124,7 +124,8 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 		return
 	}
 	if back, rest := retraction(a.Sentences); back != "" {
-		if g := o.meant(back); g != nil {
+		g := o.meant(back)
+		if g != nil {
 			g.abandoned = true
 			g.touch(v.n)
 			if o.current == g {
@@ -132,7 +133,10 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 			}
 		}
 		if a = extract.AskOf(rest); !a.Plain {
-			o.of[v.n] = o.current
+			if g != nil { // what is done now undoes it
+				g.add(v, deeds)
+			}
+			o.of[v.n] = g
 			return
 		}
 	}
