@@ -16,6 +16,8 @@ func levers() []lever {
 	return []lever{
 		{"stopwords", func(t *tuning) { t.keepStops = true }},
 		{"fields", func(t *tuning) { t.field = [fieldCount]float64{1, 1, 1, 1, 1} }},
+		{"lists", func(t *tuning) { t.b[fieldFiles] = t.b[fieldSummary] }},
+		{"links", func(t *tuning) { t.links = 0 }},
 		{"names", func(t *tuning) { t.name = 1 }},
 		{"common", func(t *tuning) { t.common = 1 }},
 		{"context", func(t *tuning) { t.context = 0 }},

@@ -7,7 +7,8 @@ import (
 
 // tuning are the numbers of the ranking. They are few, and each is measured on and off in docs/recall.md.
 type tuning struct {
-	k1, b      float64             // BM25: saturation of repeated terms, weight of the length
+	k1         float64             // BM25: saturation of repeated terms
+	b          [fieldCount]float64 // weight of a field's length
 	field      [fieldCount]float64 // weight of an occurrence by field
 	context    float64             // weight of an occurrence in a neighbouring record
 	after, far float64
@@ -17,6 +18,7 @@ type tuning struct {
 	session    float64 // tie-breaker: share of the best score nearby in time
 	dates      float64 // bonus of a record of a day that the prompt names, as a share of the best score
 	when       float64 // bonus of a record that speaks of a time, when the prompt asks for one
+	links      float64 // bonus of the record that shares most with the files of the best, as a share of the best score
 	name       float64 // weight of names
 	maxTerms   int     // terms that are searched for
 	common     float64 // share of the records from which on a term is dropped when rarer ones exist
@@ -27,7 +29,8 @@ type tuning struct {
 
 func defaults() tuning {
 	return tuning{
-		k1: 0.9, b: 0.3,
+		k1:        0.9,
+		b:         [fieldCount]float64{0.25, 0.25, 0.25, 0.25, 0}, // a list of files is no text that could be wordy
 		field:     [fieldCount]float64{2, 1, 1, 1, 0.7},
 		context:   0.35,
 		after:     0.6,
@@ -41,6 +44,7 @@ func defaults() tuning {
 		postings:  2000,
 		dates:     0.4,
 		when:      0.3,
+		links:     0.25,
 		name:      1.4,
 	}
 }
@@ -101,10 +105,10 @@ type scored struct {
 func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour, p *prompt) []scored {
 	out := make([]scored, len(docs))
 	at := make(map[int64]int, len(docs))
-	avg := averageLength(docs, &t.field)
+	avg := averageLengths(docs)
 	for i, d := range docs {
 		at[d.id] = i
-		out[i] = scored{doc: d, tf: t.frequencies(terms, d, avg)}
+		out[i] = scored{doc: d, tf: t.frequencies(terms, d, &avg)}
 		out[i].near = t.nearness(terms, d)
 	}
 	for i := range out {
@@ -130,6 +134,7 @@ func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour
 		s.all = tf
 		s.score = t.sum(terms, tf) + t.proximity*s.near
 	}
+	t.addLinks(out)
 	t.addDates(out, p.dates)
 	if p.when {
 		t.addTimes(out)
@@ -176,30 +181,34 @@ func (t *tuning) part(q *queryTerm, f float64) float64 {
 	return q.weight * q.idf * f * (t.k1 + 1) / (t.k1 + f)
 }
 
-func averageLength(docs []*doc, w *[fieldCount]float64) float64 {
-	sum := 0.0
+// averageLengths are the mean lengths of the fields of those docs that have them.
+func averageLengths(docs []*doc) (avg [fieldCount]float64) {
+	var n [fieldCount]float64
 	for _, d := range docs {
-		sum += d.weighted(w)
-	}
-	return max(1, sum/float64(max(1, len(docs))))
-}
-
-func (d *doc) weighted(w *[fieldCount]float64) (n float64) {
-	for f, l := range d.length {
-		n += w[f] * float64(l)
-	}
-	return n
-}
-
-func (t *tuning) frequencies(terms []queryTerm, d *doc, avg float64) []float64 {
-	tf := make([]float64, len(terms))
-	norm := 1 - t.b + t.b*d.weighted(&t.field)/avg
-	for k := range terms {
-		sum := 0.0
-		for _, o := range d.of(terms[k].hash) {
-			sum += t.field[o.at>>posBits]
+		for f, l := range d.length {
+			if l > 0 {
+				avg[f] += float64(l)
+				n[f]++
+			}
 		}
-		tf[k] = sum / norm
+	}
+	for f := range avg {
+		avg[f] = max(1, avg[f]/max(1, n[f]))
+	}
+	return avg
+}
+
+// frequencies are how often each term occurs in a record, an occurrence counting by its field and the field's length.
+func (t *tuning) frequencies(terms []queryTerm, d *doc, avg *[fieldCount]float64) []float64 {
+	var weight [fieldCount]float64
+	for f := range weight {
+		weight[f] = t.field[f] / (1 - t.b[f] + t.b[f]*float64(d.length[f])/avg[f])
+	}
+	tf := make([]float64, len(terms))
+	for k := range terms {
+		for _, o := range d.of(terms[k].hash) {
+			tf[k] += weight[o.at>>posBits]
+		}
 	}
 	return tf
 }
