@@ -25,8 +25,8 @@ func TestRecordsOfTheSameFilesComeTogether(t *testing.T) {
 	e, s := newEngine(t)
 	for i, r := range []event.Record{
 		{Title: "Gateway alarm", Summary: "The pager was silent.", FilesTouched: []string{"ops/pager.yaml"}},
-		{Title: "Gateway limits uploads", Summary: "Uploads of the gateway are limited.", FilesTouched: []string{"upload/quota.go"}},
-		{Title: "Gateway timeout", Summary: "It was raised from ten to thirty seconds after many complaints of the shops.", FilesTouched: []string{"upload/quota.go"}},
+		{Title: "Gateway limits uploads", Summary: "Uploads of the gateway are limited.", FilesTouched: []string{"quota/bucket.go"}},
+		{Title: "Gateway timeout", Summary: "It was raised from ten to thirty seconds after many complaints of the shops.", FilesTouched: []string{"quota/bucket.go"}},
 		{Title: "Colour of the menu", Summary: "Blue.", FilesTouched: []string{"web/menu.css"}},
 		{Title: "Mail templates", Summary: "In German.", FilesTouched: []string{"mail/de.txt"}},
 		{Title: "Gateway certificate", Summary: "Renewed by cron.", FilesTouched: []string{"ops/certificate.sh"}},
