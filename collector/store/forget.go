@@ -94,6 +94,7 @@ func (s *Store) Forget(ctx context.Context, sel Selection, now bool) (out Forgot
 	if err != nil {
 		return Forgotten{}, fmt.Errorf("forget: %w", err)
 	}
+	s.counts.forget()
 	return out, nil
 }
 

@@ -90,39 +90,6 @@ func (s *Store) Candidates(ctx context.Context, namespace string, words []string
 	return hits, rows.Err()
 }
 
-// TermCounts tells in how many of a namespace's records each word occurs, and how many records it has.
-func (s *Store) TermCounts(ctx context.Context, namespace string, words []string) (docs []int, total int, err error) {
-	docs = make([]int, len(words))
-	ns, ok := s.spaces.id(namespace)
-	if !ok {
-		return docs, 0, nil
-	}
-	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM records WHERE ns = ?", ns).Scan(&total); err != nil {
-		return nil, 0, fmt.Errorf("count records: %w", err)
-	}
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = key(ns) + w
-	}
-	js, err := json.Marshal(list)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err := s.read.QueryContext(ctx, "SELECT j.key, t.doc FROM json_each(?) j CROSS JOIN search_terms t ON t.term = j.value", string(js))
-	if err != nil {
-		return nil, 0, fmt.Errorf("count words: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var i, n int
-		if err := rows.Scan(&i, &n); err != nil {
-			return nil, 0, fmt.Errorf("count words: %w", err)
-		}
-		docs[i] = n
-	}
-	return docs, total, rows.Err()
-}
-
 // Neighbours are the records saved next to each of ids in its namespace: up to before earlier ones, nearest first, and
 // up to after later ones, nearest first.
 func (s *Store) Neighbours(ctx context.Context, namespace string, ids []int64, before, after int) (map[int64][]int64, error) {

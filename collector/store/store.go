@@ -47,6 +47,7 @@ type Store struct {
 	stopped chan struct{}
 	close   sync.Once
 	spaces  spaces
+	counts  counts
 	changed func(Change)
 }
 
