@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ import (
 //	kiro-cli chat --agent NAME FILE...   CLI 2: the payloads of FILEs through the hooks of one agent
 //	kiro-cli --v3 chat FILE...           CLI 3 and IDE 1: through the hook files of the user and the project
 //	kiro-cli ide0 TYPE [FILE]            IDE 0: FILE is the text of USER_PROMPT; stdin stays open and silent
+//	kiro-cli weigh FILE PROGRAM ARG...   runs a program and writes to FILE how much memory it held, in bytes
 func fakeKiro() {
 	if err := kiro(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "kiro-cli:", err)
@@ -42,8 +44,20 @@ func kiro(args []string) error {
 		return each(args[2:], fileHooks)
 	case len(args) > 1 && args[0] == "ide0":
 		return ide0(args[1], args[2:])
+	case len(args) > 2 && args[0] == "weigh":
+		return weigh(args[1], args[2], args[3:]...)
 	}
 	return fmt.Errorf("unknown command line %q", args)
+}
+
+// weigh is a small process that starts another, since a process counts as its own what its parent held when it began.
+func weigh(file, program string, args ...string) error {
+	cmd := exec.Command(program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strconv.FormatInt(maxRSS(cmd.ProcessState), 10)), 0o600)
 }
 
 // kiroHook is a command and how long it may take.

@@ -112,7 +112,6 @@ func (m *machine) configure(sections map[string]any) error {
 type result struct {
 	code           int
 	stdout, stderr string
-	rss            int64 // the most memory that it held, in bytes
 	took           time.Duration
 }
 
@@ -139,7 +138,7 @@ func (m *machine) run(stdin io.Reader, args ...string) (result, error) {
 	if exit := (*exec.ExitError)(nil); fault != nil && !errors.As(fault, &exit) {
 		return result{}, fmt.Errorf("kiro-learn %s: %w", strings.Join(args, " "), fault)
 	}
-	return result{cmd.ProcessState.ExitCode(), out.String(), err.String(), maxRSS(cmd.ProcessState), time.Since(begun)}, nil
+	return result{cmd.ProcessState.ExitCode(), out.String(), err.String(), time.Since(begun)}, nil
 }
 
 func maxRSS(p *os.ProcessState) int64 {

@@ -247,9 +247,7 @@ func speakers(s string) string {
 	for j < len(s) && (s[j]|32 >= 'a' && s[j]|32 <= 'z') {
 		j++
 	}
-	switch strings.ToLower(s[i:j]) {
-	case "system", "human", "assistant", "user", "developer", "tool", "ai", "model", "instruction", "instructions":
-	default:
+	if !speaker(s[i:j]) && !(strings.EqualFold(s[i:j], "role") && speaker(firstWord(s[j:]))) {
 		return s
 	}
 	k := j
@@ -263,6 +261,25 @@ func speakers(s string) string {
 		return s[:k] + " -" + rest
 	}
 	return s
+}
+
+// speaker tells whether a word names one who speaks in a conversation.
+func speaker(word string) bool {
+	switch strings.ToLower(word) {
+	case "system", "human", "assistant", "user", "developer", "tool", "ai", "model", "instruction", "instructions":
+		return true
+	}
+	return false
+}
+
+// firstWord is the first word of s behind what parts a key from its value.
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, " *_`\"':)]")
+	end := strings.IndexFunc(s, func(r rune) bool { return (r|32 < 'a') || (r|32 > 'z') })
+	if end < 0 {
+		return s
+	}
+	return s[:end]
 }
 
 // ownWords breaks the sentences of our own frame.
