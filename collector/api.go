@@ -36,6 +36,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("GET /v1/tail", c.getTail)
 	c.forgetRoutes(m)
 	c.exportRoutes(m)
+	c.historyRoutes(m)
 	m.HandleFunc("POST /v1/drain", c.postDrain)
 	m.HandleFunc("POST /v1/extract", c.postExtract)
 	m.HandleFunc("POST /v1/shutdown", c.postShutdown)

@@ -13,6 +13,7 @@ import (
 
 // newWorker makes the worker for the engine of the settings. With a model, the rules are its fallback.
 func (c *Collector) newWorker(o extract.Options) *extract.Worker {
+	o.Reconcile = c.reconcile
 	if c.o.Config.Extract.Engine != "llm" {
 		o.Distil = c.distil
 		return extract.NewWorker(o)

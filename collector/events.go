@@ -68,7 +68,8 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 		return out
 	}
 	got, err := c.recall.Context(ctx, recall.Query{Namespace: e.Namespace, Text: body.Text(), SessionID: e.SessionID},
-		recall.ContextOptions{MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix)})
+		recall.ContextOptions{MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix),
+			Stale: func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) }})
 	if err != nil {
 		c.o.Log.Warn("recall failed", err)
 		return out

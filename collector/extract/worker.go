@@ -266,8 +266,20 @@ func (w *Worker) fill(ctx context.Context, key string, turns []Turn, b *store.Ba
 		}
 		break
 	}
-	b.Supersedes, err = w.reconcile(ctx, b.Records)
+	b.Supersedes, err = w.reconcile(ctx, append(savedIn(turns), b.Records...))
 	return again, err
+}
+
+// savedIn are the records that an agent has saved itself in the turns; they were stored with their notes.
+func savedIn(turns []Turn) (out []event.Record) {
+	for i := range turns {
+		for k := range turns[i].Notes {
+			if s := turns[i].Notes[k].Saved(); s != nil {
+				out = append(out, *s.Record)
+			}
+		}
+	}
+	return out
 }
 
 func (w *Worker) reconcile(ctx context.Context, made []event.Record) ([]store.Supersession, error) {

@@ -80,6 +80,10 @@ func render(r *Result, max int) string {
 	if r.Created.IsZero() {
 		head = "\n### " + title + " (" + oneLine(r.ObservationType) + ")\n"
 	}
+	if r.Stale {
+		about += ", stale"
+	}
+	head := "\n### " + title + " (" + about + ")\n"
 	room := max - len(head)
 	if room < 0 {
 		return ""

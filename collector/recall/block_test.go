@@ -159,3 +159,12 @@ Files: upload.go
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
+
+func TestBlockSaysThatARecordIsStale(t *testing.T) {
+	r := result("Retries are capped at three", "The gateway rate-limits.", nil, nil)
+	r.Stale = true
+	text, _ := Block([]Result{r}, 8192, 10)
+	if want := "\n### Retries are capped at three (2026-03-01, decision, stale)\n"; !strings.Contains(text, want) {
+		t.Errorf("got %s", text)
+	}
+}

@@ -14,6 +14,9 @@ type ContextOptions struct {
 	MaxRecords int       // 0: 10
 	Now        time.Time // zero: records of the asking session are left out whatever their age
 	Derived    bool      // the session id is derived, so it may outlive a chat: only what is younger than 30 minutes is its own
+	// Stale tells of the records that may be shown, best first, which speak of files that are no longer as they were then;
+	// nil: none.
+	Stale func(records []store.Stored) []bool
 }
 
 // Context is what a prompt is given. Without a relevant record it is empty.
@@ -59,7 +62,9 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 	if len(chosen) == 0 {
 		return Context{}, nil
 	}
-	text, records := Block(f.results(chosen), o.MaxBytes, o.MaxRecords)
+	results := f.results(chosen)
+	o.markStale(results)
+	text, records := Block(results, o.MaxBytes, o.MaxRecords)
 	if len(records) == 0 || q.SessionID == "" {
 		return Context{text, records}, nil
 	}
@@ -71,6 +76,23 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 		return Context{}, err
 	}
 	return Context{text, records}, nil
+}
+
+// markStale asks about the best of the results only: few of the others will be shown.
+func (o *ContextOptions) markStale(results []Result) {
+	if o.Stale == nil {
+		return
+	}
+	best := results[:min(len(results), 2*o.MaxRecords)]
+	stored := make([]store.Stored, len(best))
+	for i := range best {
+		stored[i] = best[i].Stored
+	}
+	for i, stale := range o.Stale(stored) {
+		if i < len(best) {
+			best[i].Stale = stale
+		}
+	}
 }
 
 // choose takes the records that a prompt may be given, best first.

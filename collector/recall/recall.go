@@ -41,6 +41,7 @@ type Explain struct {
 	Own       float64 // of the record's own terms
 	Proximity float64
 	Known     float64 // share of what the prompt says that the project has spoken of, 0 to 1
+	Stale   bool // its files are gone or changed since; the agent is told
 	Held      float64 // telling words of the prompt that the record holds
 }
 
