@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -71,7 +72,9 @@ func planned(dir string) int {
 	case "binary":
 		return say("\xff\xfe\x00\x01\x80")
 	case "hang":
-		time.Sleep(time.Minute) // killed long before
+		never := make(chan os.Signal, 1)
+		signal.Notify(never, os.Interrupt)
+		<-never // killed before
 	}
 	return 7
 }
