@@ -41,7 +41,7 @@ func defaults() tuning {
 		maxTerms:  24,
 		common:    0.5,
 		pool:      100,
-		postings:  2000,
+		postings:  1000,
 		dates:     0.4,
 		when:      0.3,
 		links:     0.25,

@@ -7,8 +7,11 @@ package recall
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"kiro-learn/collector/store"
@@ -16,6 +19,11 @@ import (
 
 // sessionPause is the pause after which records without a session id count as another session.
 const sessionPause = 30 * time.Minute
+
+const (
+	maxShares  = 4  // processors that take records apart for one search
+	leastShare = 24 // records that are worth another processor
+)
 
 // Query is what is searched for, and where.
 type Query struct {
@@ -33,6 +41,7 @@ type Result struct {
 	Score   float64
 	Matched []string // terms of the prompt that the record itself holds, as they are indexed
 	Explain Explain
+	Stale   bool // its files are gone or changed since; the agent is told
 }
 
 // Explain says how a score came about.
@@ -41,7 +50,6 @@ type Explain struct {
 	Own       float64 // of the record's own terms
 	Proximity float64
 	Known     float64 // share of what the prompt says that the project has spoken of, 0 to 1
-	Stale   bool // its files are gone or changed since; the agent is told
 	Held      float64 // telling words of the prompt that the record holds
 }
 
@@ -123,9 +131,7 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 
 // rankInto runs both stages: candidates from the index, then the ranking of them and their neighbours.
 func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
-	texts := affordable(f.terms, e.tuning.postings)
-	filter := store.Filter{Types: q.Types, Since: q.Since}
-	hits, err := e.src.Candidates(ctx, q.Namespace, texts, filter, max(e.tuning.pool, q.Limit))
+	hits, err := e.candidates(ctx, q, f.terms)
 	if err != nil {
 		return fmt.Errorf("searching records: %w", err)
 	}
@@ -149,6 +155,31 @@ func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
 	return nil
 }
 
+// candidates are the records that the ranking looks at. Where even the most telling word is in so many records that
+// ranking them all would keep the user waiting, these are the newest with the two most telling words, or with one.
+func (e *Engine) candidates(ctx context.Context, q Query, terms []queryTerm) ([]store.Hit, error) {
+	texts, walked := affordable(terms, e.tuning.postings)
+	filter, pool := store.Filter{Types: q.Types, Since: q.Since}, max(e.tuning.pool, q.Limit)
+	if walked <= 4*e.tuning.postings {
+		return e.src.Candidates(ctx, q.Namespace, texts, filter, pool)
+	}
+	var best []string
+	for _, t := range byWorth(terms)[:min(len(terms), 2)] {
+		best = append(best, t.text)
+	}
+	hits, err := e.src.Newest(ctx, q.Namespace, best, filter, pool)
+	if err != nil || len(hits) >= pool/2 || len(best) == 1 {
+		return hits, err
+	}
+	more, err := e.src.Newest(ctx, q.Namespace, best[:1], filter, pool-len(hits))
+	for _, h := range more {
+		if !slices.ContainsFunc(hits, func(o store.Hit) bool { return o.ID == h.ID }) {
+			hits = append(hits, h)
+		}
+	}
+	return hits, err
+}
+
 // docs are the records with the given ids, as the ranking sees them. Those of another project, which no source should
 // give, are left out.
 func (e *Engine) docs(ctx context.Context, namespace string, ids []int64) ([]*doc, error) {
@@ -165,19 +196,34 @@ func (e *Engine) docs(ctx context.Context, namespace string, ids []int64) ([]*do
 			missing = append(missing, s.ID)
 		}
 	}
-	if len(missing) > 0 {
-		records, err := e.src.Records(ctx, missing)
-		if err != nil {
-			return nil, fmt.Errorf("reading records: %w", err)
-		}
-		for i := range records {
-			r := &records[i]
-			d := makeDoc(r)
-			e.cache.put(store.Revision{ID: r.ID, RecordID: r.RecordID, Revision: r.Revision}, d)
-			docs = append(docs, d)
-		}
+	made, err := e.takeApart(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("reading records: %w", err)
 	}
+	docs = append(docs, made...)
 	return slices.DeleteFunc(docs, func(d *doc) bool { return d.space != namespace }), nil
+}
+
+// takeApart reads records and takes them apart, on several processors since somebody is waiting.
+func (e *Engine) takeApart(ctx context.Context, ids []int64) ([]*doc, error) {
+	shares := max(1, min(runtime.GOMAXPROCS(0), maxShares, len(ids)/leastShare))
+	docs, errs := make([][]*doc, shares), make([]error, shares)
+	var busy sync.WaitGroup
+	for i := range shares {
+		share := ids[i*len(ids)/shares : (i+1)*len(ids)/shares]
+		busy.Go(func() {
+			records, err := e.src.Records(ctx, share)
+			errs[i] = err
+			for k := range records {
+				r := &records[k]
+				d := makeDoc(r)
+				e.cache.put(store.Revision{ID: r.ID, RecordID: r.RecordID, Revision: r.Revision}, d)
+				docs[i] = append(docs[i], d)
+			}
+		})
+	}
+	busy.Wait()
+	return slices.Concat(docs...), errors.Join(errs...)
 }
 
 // load reads the records of ranked, which are then in f.byID unless they were forgotten meanwhile.
@@ -208,19 +254,23 @@ func (q *Query) passes(d *doc) bool {
 }
 
 // affordable are the terms whose records may be walked: the best first, until they occur in more than max records
-// together. Terms that are left out still count in the ranking.
-func affordable(terms []queryTerm, max int) []string {
-	order := slices.Clone(terms)
-	slices.SortStableFunc(order, func(a, b queryTerm) int { return cmp.Compare(b.weight*b.idf, a.weight*a.idf) })
-	var out []string
-	sum := 0
-	for _, t := range order {
-		if sum += t.docs; sum > max && len(out) > 0 {
+// together, but at least one. Terms that are left out still count in the ranking. walked is in how many they occur.
+func affordable(terms []queryTerm, max int) (out []string, walked int) {
+	for _, t := range byWorth(terms) {
+		if walked+t.docs > max && len(out) > 0 {
 			break
 		}
+		walked += t.docs
 		out = append(out, t.text)
 	}
-	return out
+	return out, walked
+}
+
+// byWorth are terms by what they give a record that holds them, most first.
+func byWorth(terms []queryTerm) []queryTerm {
+	order := slices.Clone(terms)
+	slices.SortStableFunc(order, func(a, b queryTerm) int { return cmp.Compare(b.weight*b.idf, a.weight*a.idf) })
+	return order
 }
 
 // withNeighbours is every id once, candidates first.

@@ -10,6 +10,8 @@ import (
 type Source interface {
 	// Candidates are records of the namespace that hold any of the terms, best first by bm25.
 	Candidates(ctx context.Context, namespace string, terms []string, f store.Filter, limit int) ([]store.Hit, error)
+	// Newest are the newest records of the namespace that hold all of the terms, the newest first and without scores.
+	Newest(ctx context.Context, namespace string, terms []string, f store.Filter, limit int) ([]store.Hit, error)
 	// TermCounts tells in how many records of the namespace each term occurs, and how many records it has.
 	TermCounts(ctx context.Context, namespace string, terms []string) (docs []int, total int, err error)
 	// Records reads records by id.

@@ -42,13 +42,14 @@ func (s *Store) indexRecord(w *writerTx, id, ns int64, r event.Record) error {
 	return nil
 }
 
-// match is the full-text expression that finds any of a namespace's words. Words are quoted, so none is taken for syntax.
-func match(ns int64, words []string) string {
+// match is the full-text expression that finds a namespace's words, joined by OR or AND. Words are quoted, so none is
+// taken for syntax.
+func match(ns int64, words []string, join string) string {
 	k := key(ns)
 	var b strings.Builder
 	for i, w := range words {
 		if i > 0 {
-			b.WriteString(" OR ")
+			b.WriteString(join)
 		}
 		b.WriteString(`"` + k + strings.ReplaceAll(w, `"`, "") + `"`)
 	}
@@ -57,23 +58,35 @@ func match(ns int64, words []string) string {
 
 // candidatesQuery begins at the full-text table whatever the filter: CROSS JOIN keeps SQLite from turning it round and
 // probing the index once per record.
-func candidatesQuery(f Filter) (string, []any) {
+func candidatesQuery(f Filter, score, order string) (string, []any) {
 	if f.empty() {
-		return "SELECT search.rowid, -search.rank FROM search WHERE search MATCH ? ORDER BY search.rank LIMIT ?", nil
+		return "SELECT search.rowid, " + score + " FROM search WHERE search MATCH ? ORDER BY " + order + " LIMIT ?", nil
 	}
 	cond, args := f.where()
-	return "SELECT search.rowid, -search.rank FROM search CROSS JOIN records r ON r.id = search.rowid WHERE search MATCH ?" +
-		cond + " ORDER BY search.rank LIMIT ?", args
+	return "SELECT search.rowid, " + score + " FROM search CROSS JOIN records r ON r.id = search.rowid WHERE search MATCH ?" +
+		cond + " ORDER BY " + order + " LIMIT ?", args
 }
 
-// Candidates are the records of a namespace that hold any of the words, best first by bm25.
+// Candidates are the records of a namespace that hold any of the words, best first by bm25. Its cost grows with the
+// records that hold them.
 func (s *Store) Candidates(ctx context.Context, namespace string, words []string, f Filter, limit int) ([]Hit, error) {
+	query, cond := candidatesQuery(f, "-search.rank", "search.rank")
+	return s.hits(ctx, namespace, words, " OR ", query, cond, limit)
+}
+
+// Newest are the newest records of a namespace that hold all of the words, the newest first and without scores. Its cost
+// does not grow with the records that hold one word.
+func (s *Store) Newest(ctx context.Context, namespace string, words []string, f Filter, limit int) ([]Hit, error) {
+	query, cond := candidatesQuery(f, "0.0", "search.rowid DESC")
+	return s.hits(ctx, namespace, words, " AND ", query, cond, limit)
+}
+
+func (s *Store) hits(ctx context.Context, namespace string, words []string, join, query string, cond []any, limit int) ([]Hit, error) {
 	ns, ok := s.spaces.id(namespace)
 	if !ok || len(words) == 0 {
 		return nil, nil
 	}
-	query, cond := candidatesQuery(f)
-	args := append(append([]any{match(ns, words)}, cond...), limit)
+	args := append(append([]any{match(ns, words, join)}, cond...), limit)
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

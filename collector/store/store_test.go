@@ -247,9 +247,13 @@ func TestSearchPlansBeginAtTheFullTextTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, f := range []Filter{{}, {Types: []string{"discovery"}}, {Since: since}, {Types: []string{"discovery", "error"}, Since: since}} {
-		query, cond := candidatesQuery(f)
-		rows, err := s.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, append(append([]any{match(1, []string{"retry"})}, cond...), 10)...)
+	for i, f := range []Filter{{}, {}, {Types: []string{"discovery"}}, {Since: since}, {Types: []string{"discovery", "error"}, Since: since}, {Since: since}} {
+		score, order := "-search.rank", "search.rank"
+		if i%2 == 1 {
+			score, order = "0.0", "search.rowid DESC"
+		}
+		query, cond := candidatesQuery(f, score, order)
+		rows, err := s.read.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, append(append([]any{match(1, []string{"retry"}, " OR ")}, cond...), 10)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,8 +267,8 @@ func TestSearchPlansBeginAtTheFullTextTable(t *testing.T) {
 			plan = append(plan, detail)
 		}
 		_ = rows.Close()
-		if len(plan) == 0 || !strings.Contains(plan[0], "search VIRTUAL TABLE INDEX") {
-			t.Errorf("filter %+v: the plan is %q", f, plan)
+		if len(plan) == 0 || !strings.Contains(plan[0], "search VIRTUAL TABLE INDEX") || strings.Contains(strings.Join(plan, ";"), "TEMP B-TREE") {
+			t.Errorf("filter %+v, by %s: the plan is %q", f, order, plan)
 		}
 	}
 }
