@@ -76,9 +76,9 @@ func render(r *Result, max int) string {
 	if title == "" {
 		title = "untitled"
 	}
-	head := "\n### " + title + " (" + r.Created.UTC().Format("2006-01-02") + ", " + oneLine(r.ObservationType) + ")\n"
-	if r.Created.IsZero() {
-		head = "\n### " + title + " (" + oneLine(r.ObservationType) + ")\n"
+	about := oneLine(r.ObservationType)
+	if !r.Created.IsZero() {
+		about = r.Created.UTC().Format("2006-01-02") + ", " + about
 	}
 	if r.Stale {
 		about += ", stale"
