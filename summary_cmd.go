@@ -110,7 +110,11 @@ const shownIntents = 6
 // made, where that is not by a model.
 func printSummary(w io.Writer, session string, s *client.Summary, how string, now time.Time) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
-	p("session %s · %d turns · last active %s\n", safe(event.CutChars(session, 40)), s.UserTurns, ago(now.Sub(s.LastActivity)))
+	turns := "turns"
+	if s.UserTurns == 1 {
+		turns = "turn"
+	}
+	p("session %s · %d %s · last active %s\n", safe(event.CutChars(session, 40)), s.UserTurns, turns, ago(now.Sub(s.LastActivity)))
 	switch {
 	case how != "":
 		p("%s\n", how)

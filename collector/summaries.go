@@ -48,7 +48,9 @@ type engine struct {
 }
 
 func newEngine(o Options) *engine {
+	var first sync.Once
 	return &engine{make: func() (llm.Engine, error) {
+		first.Do(func() { llm.KillLeftovers(o.Dirs.Child()) }) // of a collector that was killed; we hold its lock now
 		return llm.New(o.Config.LLM, llm.Options{ChildDir: o.Dirs.Child(), Concurrency: o.Config.Extract.Concurrency})
 	}}
 }

@@ -399,6 +399,7 @@ func TestSummaryDeclines(t *testing.T) {
 func TestSummaryOfATurnWithoutAnEnd(t *testing.T) {
 	s := newStudio(t, nil)
 	s.turn("s", "cap the retries at three", "done")
+	s.settle()
 	p := s.event(event.KindPrompt, "s", "", event.TextBody("and a test"))
 	p.ValidTime = time.Now().Add(-11 * time.Minute).UTC().Format(time.RFC3339Nano)
 	s.post(p)

@@ -296,7 +296,7 @@ func (m *Maker) may(st *standing, automatic bool) error {
 	case automatic && stop != "":
 		return m.refuse(ReasonStop+stop, CodeUnavailable, "the last turn did not end by itself")
 	case st.talk.count < c.MinUserTurns:
-		return m.refuse(ReasonTooFew, CodeUnavailable, "the session has %d turns of yours, and session_summary.min_user_turns in config.json is %d", st.talk.count, c.MinUserTurns)
+		return m.refuse(ReasonTooFew, CodeUnavailable, "the session has %d of the %d turns that session_summary.min_user_turns in config.json asks for", st.talk.count, c.MinUserTurns)
 	case automatic && st.has && st.talk.count-st.kept.UserTurns < c.RegenerateAfterTurns:
 		return m.refuse(ReasonCadence, CodeUnavailable, "too few turns since the last summary")
 	}

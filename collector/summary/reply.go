@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+
+	"kiro-learn/internal/rawjson"
 )
 
 // Why a model's reply is not used. Neither holds a word of it.
@@ -30,6 +32,10 @@ func objectIn(reply string) (json.RawMessage, error) {
 			break
 		}
 		i += n
+		if at := rawjson.Space(b, i+1); at >= len(b) || b[at] != '"' {
+			i++ // no object with members begins here
+			continue
+		}
 		raw, read := objectAt(b[i:])
 		budget -= read
 		if raw == nil || !hasIntents(raw) {

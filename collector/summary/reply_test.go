@@ -44,8 +44,9 @@ func TestObjectIn(t *testing.T) {
 func TestObjectInIsBounded(t *testing.T) {
 	for _, c := range []struct{ name, reply string }{
 		{"braces", strings.Repeat("{", 1<<20)},
-		{"objects that never close", strings.Repeat(`{"a":`, 1<<18)},
-		{"objects in objects", strings.Repeat(`{"a":[`, 4000) + strings.Repeat("]}", 4000) + strings.Repeat("{", 1<<19)},
+		{"objects that never close", strings.Repeat(`{"a":`, 1<<16)},
+		{"blanks", strings.Repeat("{ ", 1<<17) + strings.Repeat(" ", 1<<17)},
+		{"objects in objects", strings.Repeat(`{"a":[`, 4000) + strings.Repeat("]}", 4000) + strings.Repeat("{", 1<<18)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := objectIn(c.reply); !errors.Is(err, errNoIntents) {
