@@ -73,9 +73,13 @@ func (a *app) live(env install.Env) (install.Live, error) {
 		return install.Live{}, err
 	}
 	_, warnings := config.Load(a.dirs)
-	l := install.Live{Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
-		Outbox: install.OutboxState{Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes,
-			Dropped: s.Outbox.Dropped, LastDrop: s.Outbox.LastDrop, DropReason: s.Outbox.DropReason}}
+	l := install.Live{
+		Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
+		Outbox: install.OutboxState{
+			Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes,
+			Dropped: s.Outbox.Dropped, LastDrop: s.Outbox.LastDrop, DropReason: s.Outbox.DropReason,
+		},
+	}
 	l.Outbox.Oldest, _ = time.Parse(time.RFC3339, s.Outbox.Oldest)
 	switch wd, _ := os.Getwd(); {
 	case os.Getenv("KIRO_LEARN_DISABLE") == "1":

@@ -71,7 +71,9 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int
 	parser, err := kong.New(&cli, kong.Name("kiro-learn"), kong.Description(description), kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}), kong.Exit(func(c int) { exited = c; panic(kongExit{}) }),
 		kong.ExplicitGroups([]kong.Group{
-			{Key: "memory", Title: "Memory:"}, {Key: "setup", Title: "Set-up:"}, {Key: "machine", Title: "Behind the scenes:"},
+			{Key: "memory", Title: "Memory:"},
+			{Key: "setup", Title: "Set-up:"},
+			{Key: "machine", Title: "Behind the scenes:"},
 			{Key: "hooks", Title: "Hooks, run by Kiro:"},
 		}))
 	if err != nil {

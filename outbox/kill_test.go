@@ -185,9 +185,18 @@ func TestKilledBeforeEverySystemCall(t *testing.T) {
 		name  string
 		again int // records that may be delivered twice: those of one batch
 	}{
-		{"append cold", 0}, {"append warm", 0}, {"append rotating", 0}, {"append beside", 0}, {"append full", 0},
-		{"drain", killBatch}, {"drain segments", killBatch}, {"drain beside", killBatch}, {"drain torn", killBatch},
-		{"drain locked", killBatch}, {"requeue", 1}, {"purge", 0},
+		{"append cold", 0},
+		{"append warm", 0},
+		{"append rotating", 0},
+		{"append beside", 0},
+		{"append full", 0},
+		{"drain", killBatch},
+		{"drain segments", killBatch},
+		{"drain beside", killBatch},
+		{"drain torn", killBatch},
+		{"drain locked", killBatch},
+		{"requeue", 1},
+		{"purge", 0},
 	}
 	for _, scene := range scenes {
 		t.Run(scene.name, func(t *testing.T) {

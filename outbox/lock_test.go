@@ -164,8 +164,10 @@ func TestFullAndTooBig(t *testing.T) {
 		t.Errorf("beside a full queue append gives %v", err)
 	}
 	l.unlock()
-	want := Status{Pending: 10, Bytes: 10_000, Oldest: "2030-01-02T03:04:05Z", Dropped: 4,
-		LastDrop: "2030-01-02T03:04:05Z", DropReason: ErrFull.Error()}
+	want := Status{
+		Pending: 10, Bytes: 10_000, Oldest: "2030-01-02T03:04:05Z", Dropped: 4,
+		LastDrop: "2030-01-02T03:04:05Z", DropReason: ErrFull.Error(),
+	}
 	if diff := cmp.Diff(want, mustStatus(t, q)); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}

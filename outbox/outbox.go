@@ -117,8 +117,10 @@ type Record struct {
 
 // New gives the queue in dir. It does no I/O; the directory is made by the first Append.
 func New(dir string, o Options) *Queue {
-	q := &Queue{dir: dir, disk: &osDisk{step: o.Step}, now: o.Now, maxBytes: o.MaxBytes, segmentBytes: o.SegmentBytes,
-		lockWait: 250 * time.Millisecond}
+	q := &Queue{
+		dir: dir, disk: &osDisk{step: o.Step}, now: o.Now, maxBytes: o.MaxBytes, segmentBytes: o.SegmentBytes,
+		lockWait: 250 * time.Millisecond,
+	}
 	if q.now == nil {
 		q.now = time.Now
 	}

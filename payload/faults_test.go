@@ -29,11 +29,24 @@ func TestHookOf(t *testing.T) {
 		want Hook
 		ide0 bool
 	}{
-		{"agentSpawn", Spawn, false}, {"AgentSpawn", Spawn, false}, {"sessionStart", Spawn, false}, {"SessionStart", Spawn, false},
-		{"userPromptSubmit", Prompt, false}, {"UserPromptSubmit", Prompt, false}, {"promptSubmit", Prompt, true}, {"PromptSubmit", Prompt, false},
-		{"postToolUse", ToolUse, false}, {"PostToolUse", ToolUse, false},
-		{"stop", Stop, false}, {"Stop", Stop, false}, {"agentStop", Stop, true}, {"AgentStop", Stop, false},
-		{"preToolUse", Other, false}, {"SessionEnd", Other, false}, {"", Other, false}, {"nosuch", Other, false},
+		{"agentSpawn", Spawn, false},
+		{"AgentSpawn", Spawn, false},
+		{"sessionStart", Spawn, false},
+		{"SessionStart", Spawn, false},
+		{"userPromptSubmit", Prompt, false},
+		{"UserPromptSubmit", Prompt, false},
+		{"promptSubmit", Prompt, true},
+		{"PromptSubmit", Prompt, false},
+		{"postToolUse", ToolUse, false},
+		{"PostToolUse", ToolUse, false},
+		{"stop", Stop, false},
+		{"Stop", Stop, false},
+		{"agentStop", Stop, true},
+		{"AgentStop", Stop, false},
+		{"preToolUse", Other, false},
+		{"SessionEnd", Other, false},
+		{"", Other, false},
+		{"nosuch", Other, false},
 	} {
 		if got, ide0 := HookOf(tt.name); got != tt.want || ide0 != tt.ide0 {
 			t.Errorf("HookOf(%q) = %q, %v, want %q, %v", tt.name, got, ide0, tt.want, tt.ide0)
@@ -112,8 +125,10 @@ func TestChannelsAndSpellings(t *testing.T) {
 		{
 			[]string{"stop", "Stop", "agentStop"},
 			[]spelling{
-				{"snake", `{"cwd":"/p","session_id":"s","assistant_response":"done"}`}, {"camel", `{"cwd":"/p","sessionId":"s","assistantResponse":"done"}`},
-				{"last", `{"cwd":"/p","session_id":"s","last_assistant_message":"done"}`}, {"parts", `{"cwd":"/p","session_id":"s","assistant_response":[{"text":"done"}]}`},
+				{"snake", `{"cwd":"/p","session_id":"s","assistant_response":"done"}`},
+				{"camel", `{"cwd":"/p","sessionId":"s","assistantResponse":"done"}`},
+				{"last", `{"cwd":"/p","session_id":"s","last_assistant_message":"done"}`},
+				{"parts", `{"cwd":"/p","session_id":"s","assistant_response":[{"text":"done"}]}`},
 			},
 			Payload{Hook: Stop, Surface: event.SurfaceIDE, CWD: "/p", SessionID: "s", Assistant: "done", HasAssistant: true},
 		},
@@ -143,9 +158,14 @@ func TestChannelsAndSpellings(t *testing.T) {
 func TestAFieldOfAnotherType(t *testing.T) {
 	const rest = `,"cwd":"/p","tool_name":"t","session_id":"s"}`
 	for _, tt := range []struct{ name, response, want string }{
-		{"string", `"ok"`, `{"result":"ok"}`}, {"array", `[1,"a"]`, `{"result":[1,"a"]}`}, {"null", `null`, `{"result":null}`},
-		{"number", `1.50`, `{"result":1.50}`}, {"bool", `false`, `{"result":false}`}, {"object", `{"x":12345678901234567890}`, `{"x":12345678901234567890}`},
-		{"no JSON at all", `NaN`, `{"result":"NaN"}`}, {"leading zero", `{"n":01}`, `{"n":"01"}`},
+		{"string", `"ok"`, `{"result":"ok"}`},
+		{"array", `[1,"a"]`, `{"result":[1,"a"]}`},
+		{"null", `null`, `{"result":null}`},
+		{"number", `1.50`, `{"result":1.50}`},
+		{"bool", `false`, `{"result":false}`},
+		{"object", `{"x":12345678901234567890}`, `{"x":12345678901234567890}`},
+		{"no JSON at all", `NaN`, `{"result":"NaN"}`},
+		{"leading zero", `{"n":01}`, `{"n":"01"}`},
 	} {
 		t.Run("tool_response is "+tt.name, func(t *testing.T) {
 			p := read("postToolUse", `{"tool_response":`+tt.response+rest)
@@ -155,8 +175,14 @@ func TestAFieldOfAnotherType(t *testing.T) {
 		})
 	}
 	for _, tt := range []struct{ name, in, want string }{
-		{"number", `42`, "42"}, {"big number", `12345678901234567890`, "12345678901234567890"}, {"negative", `-1`, "-1"},
-		{"null", `null`, ""}, {"object", `{"a":1}`, ""}, {"bool", `true`, ""}, {"empty", `""`, ""}, {"path pieces", `"../../etc"`, "../../etc"},
+		{"number", `42`, "42"},
+		{"big number", `12345678901234567890`, "12345678901234567890"},
+		{"negative", `-1`, "-1"},
+		{"null", `null`, ""},
+		{"object", `{"a":1}`, ""},
+		{"bool", `true`, ""},
+		{"empty", `""`, ""},
+		{"path pieces", `"../../etc"`, "../../etc"},
 	} {
 		t.Run("session_id is "+tt.name, func(t *testing.T) {
 			p := read("stop", `{"session_id":`+tt.in+`,"assistant_response":"done"}`)
@@ -171,8 +197,13 @@ func TestAFieldOfAnotherType(t *testing.T) {
 		turns          []event.Turn
 		has            bool
 	}{
-		{"null", `null`, "", nil, false}, {"empty", `""`, "", nil, true}, {"empty list", `[]`, "", nil, false}, {"number", `7`, "7", nil, true},
-		{"object", `{"a":[1]}`, `{"a":[1]}`, nil, true}, {"list of text", `["a",{"text":"b"}]`, "a\nb", nil, true}, {"list of numbers", `[1,2]`, "[1,2]", nil, true},
+		{"null", `null`, "", nil, false},
+		{"empty", `""`, "", nil, true},
+		{"empty list", `[]`, "", nil, false},
+		{"number", `7`, "7", nil, true},
+		{"object", `{"a":[1]}`, `{"a":[1]}`, nil, true},
+		{"list of text", `["a",{"text":"b"}]`, "a\nb", nil, true},
+		{"list of numbers", `[1,2]`, "[1,2]", nil, true},
 		{"turns", `[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]}]`, "a", []event.Turn{turn("user", "a"), turn("assistant", "b")}, true},
 		{"turns without roles", `[{"content":"a"},{"content":null},{"content":{"x":1}}]`, `{"x":1}`, []event.Turn{turn("user", "a"), turn("user", ""), turn("user", `{"x":1}`)}, true},
 	} {
@@ -199,12 +230,24 @@ func TestAFieldOfAnotherType(t *testing.T) {
 
 func TestInvalidText(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"lone high surrogate", `a \ud83d b`, "a \ufffd b"}, {"lone low surrogate", `a \ude00 b`, "a \ufffd b"}, {"two high ones", `\ud83d\ud83d\ude00`, "\ufffd😀"},
-		{"a real pair", `\ud83d\ude00`, "😀"}, {"pair in capitals", `\uD83D\uDE00`, "😀"}, {"lone at the end", `x\ud83d`, "x\ufffd"}, {"half a pair", `\ud83d\u00`, "\ufffd\\u00"},
-		{"raw bytes", "a\xff\xfeb", "a\ufffd\ufffdb"}, {"cut character", "a\xe6\xbc", "a\ufffd\ufffd"}, {"raw control characters", "a\tb\nc\x1bd\x01", "a\tb\nc\x1bd\x01"},
-		{"NUL", "a\x00b", "a\ufffdb"}, {"escaped NUL", `a\u0000b`, "a\ufffdb"}, {"line separators", "a\u2028b\u2029", "a\u2028b\u2029"}, {"joined emoji", "👩‍💻", "👩‍💻"},
-		{"short escapes", `\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t"}, {"escaped ASCII", `\u003cprivate\u003e`, "<private>"},
-		{"Windows path", `C:\Users\dev\x`, `C:\Users\dev\x`}, {"\\u without digits", `C:\users\u12`, `C:\users\u12`},
+		{"lone high surrogate", `a \ud83d b`, "a \ufffd b"},
+		{"lone low surrogate", `a \ude00 b`, "a \ufffd b"},
+		{"two high ones", `\ud83d\ud83d\ude00`, "\ufffd😀"},
+		{"a real pair", `\ud83d\ude00`, "😀"},
+		{"pair in capitals", `\uD83D\uDE00`, "😀"},
+		{"lone at the end", `x\ud83d`, "x\ufffd"},
+		{"half a pair", `\ud83d\u00`, "\ufffd\\u00"},
+		{"raw bytes", "a\xff\xfeb", "a\ufffd\ufffdb"},
+		{"cut character", "a\xe6\xbc", "a\ufffd\ufffd"},
+		{"raw control characters", "a\tb\nc\x1bd\x01", "a\tb\nc\x1bd\x01"},
+		{"NUL", "a\x00b", "a\ufffdb"},
+		{"escaped NUL", `a\u0000b`, "a\ufffdb"},
+		{"line separators", "a\u2028b\u2029", "a\u2028b\u2029"},
+		{"joined emoji", "👩‍💻", "👩‍💻"},
+		{"short escapes", `\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t"},
+		{"escaped ASCII", `\u003cprivate\u003e`, "<private>"},
+		{"Windows path", `C:\Users\dev\x`, `C:\Users\dev\x`},
+		{"\\u without digits", `C:\users\u12`, `C:\users\u12`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := read("userPromptSubmit", `{"prompt":"`+tt.in+`","cwd":"/p","session_id":"s"}`)
@@ -243,9 +286,14 @@ func TestEncodings(t *testing.T) {
 		return string(b)
 	}
 	for _, tt := range []struct{ name, in string }{
-		{"BOM", "\xef\xbb\xbf" + text}, {"CRLF", "\r\n" + text + "\r\n"}, {"trailing garbage", text + "\x00\xff}]"}, {"two documents", text + text},
-		{"UTF-16 little", utf16Of(binary.LittleEndian, true)}, {"UTF-16 big", utf16Of(binary.BigEndian, true)},
-		{"UTF-16 little without BOM", utf16Of(binary.LittleEndian, false)}, {"UTF-16 big without BOM", utf16Of(binary.BigEndian, false)},
+		{"BOM", "\xef\xbb\xbf" + text},
+		{"CRLF", "\r\n" + text + "\r\n"},
+		{"trailing garbage", text + "\x00\xff}]"},
+		{"two documents", text + text},
+		{"UTF-16 little", utf16Of(binary.LittleEndian, true)},
+		{"UTF-16 big", utf16Of(binary.BigEndian, true)},
+		{"UTF-16 little without BOM", utf16Of(binary.LittleEndian, false)},
+		{"UTF-16 big without BOM", utf16Of(binary.BigEndian, false)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, stdin := range []func() Payload{
@@ -265,9 +313,17 @@ func TestEncodings(t *testing.T) {
 func TestNoJSON(t *testing.T) {
 	deep := strings.Repeat("[", 200_000)
 	for _, tt := range []struct{ name, in, text string }{
-		{"text", "hello there", "hello there"}, {"BOM and text", "\ufeffhello", "hello"}, {"invalid text", "h\xffllo\x00", "h\ufffdllo\ufffd"},
-		{"JSON string", `"hello"`, `"hello"`}, {"number", `42`, `42`}, {"array", `[1,2]`, `[1,2]`}, {"deep", deep, deep}, {"word", "nope", "nope"},
-		{"braces", "{not json}", "{not json}"}, {"JSON5", "{tool_name:'x'}", "{tool_name:'x'}"}, {"wrong bracket", `{"x":[1}`, `{"x":[1}`},
+		{"text", "hello there", "hello there"},
+		{"BOM and text", "\ufeffhello", "hello"},
+		{"invalid text", "h\xffllo\x00", "h\ufffdllo\ufffd"},
+		{"JSON string", `"hello"`, `"hello"`},
+		{"number", `42`, `42`},
+		{"array", `[1,2]`, `[1,2]`},
+		{"deep", deep, deep},
+		{"word", "nope", "nope"},
+		{"braces", "{not json}", "{not json}"},
+		{"JSON5", "{tool_name:'x'}", "{tool_name:'x'}"},
+		{"wrong bracket", `{"x":[1}`, `{"x":[1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want, _ := json.Marshal(map[string]string{"result": tt.text})
@@ -367,8 +423,14 @@ func TestFieldsBehindABigOneSurvive(t *testing.T) {
 		n          int
 		cut        bool
 	}{
-		{"2 MB", "o", 2 * mb, false}, {"30 MB", "o", 30 * mb, true}, {"han", "漢", 2 * mb, true}, {"emoji", "👩‍💻", mb, true},
-		{"less-than signs", "<", 2 * mb, false}, {"control characters", `\u0001`, mb, true}, {"quotes", `\"`, 3 * mb, true}, {"surrogate pairs", `\ud83d\ude00`, 2 * mb, true},
+		{"2 MB", "o", 2 * mb, false},
+		{"30 MB", "o", 30 * mb, true},
+		{"han", "漢", 2 * mb, true},
+		{"emoji", "👩‍💻", mb, true},
+		{"less-than signs", "<", 2 * mb, false},
+		{"control characters", `\u0001`, mb, true},
+		{"quotes", `\"`, 3 * mb, true},
+		{"surrogate pairs", `\ud83d\ude00`, 2 * mb, true},
 	} {
 		for shift := range min(3, len(unquote(t, tt.unit))) {
 			t.Run(fmt.Sprintf("%s/%d", tt.name, shift), func(t *testing.T) {

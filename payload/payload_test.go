@@ -89,12 +89,18 @@ func TestEverySamplePayload(t *testing.T) {
 			p.Prompt, p.HasPrompt = "how many times does the uploader retry?", true
 		})},
 		{"ide0-agentStop.env.txt", "agentStop", Payload{Hook: Stop, Name: "agentStop", IDE0: true, Surface: event.SurfaceIDE}},
-		{"ide0-postToolUse-broken.env.txt", "postToolUse", Payload{Hook: ToolUse, Name: "postToolUse", Surface: event.SurfaceIDE,
-			ToolName: "unknown", ToolResponse: js(`{"result":"{\"toolName\":\"fsWrite\",\"toolArgs\":"}`), Notes: []string{"payload is no JSON, kept as text"}}},
-		{"ide0-postToolUse.env.json", "postToolUse", Payload{Hook: ToolUse, Name: "postToolUse", Surface: event.SurfaceIDE,
-			ToolName: "fsWrite", ToolInput: js(`{}`), ToolResponse: js(`{"result":"Created the config/retry.toml file.","success":true}`)}},
-		{"ide0-promptSubmit.env.txt", "promptSubmit", Payload{Hook: Prompt, Name: "promptSubmit", IDE0: true, Surface: event.SurfaceIDE,
-			Prompt: "move the retry limit into the config file", HasPrompt: true}},
+		{"ide0-postToolUse-broken.env.txt", "postToolUse", Payload{
+			Hook: ToolUse, Name: "postToolUse", Surface: event.SurfaceIDE,
+			ToolName: "unknown", ToolResponse: js(`{"result":"{\"toolName\":\"fsWrite\",\"toolArgs\":"}`), Notes: []string{"payload is no JSON, kept as text"},
+		}},
+		{"ide0-postToolUse.env.json", "postToolUse", Payload{
+			Hook: ToolUse, Name: "postToolUse", Surface: event.SurfaceIDE,
+			ToolName: "fsWrite", ToolInput: js(`{}`), ToolResponse: js(`{"result":"Created the config/retry.toml file.","success":true}`),
+		}},
+		{"ide0-promptSubmit.env.txt", "promptSubmit", Payload{
+			Hook: Prompt, Name: "promptSubmit", IDE0: true, Surface: event.SurfaceIDE,
+			Prompt: "move the retry limit into the config file", HasPrompt: true,
+		}},
 		{"ide1-PostToolUse-noinput.json", "PostToolUse", with(cli(ToolUse, "PostToolUse", sess), func(p *Payload) {
 			p.ToolName, p.ToolInput, p.ToolResponse = "fs_write", js(`{}`), js(`{"result":"Created the /home/mia/shop/retry.go file."}`)
 		})},

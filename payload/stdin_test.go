@@ -50,8 +50,12 @@ func TestStdinTiming(t *testing.T) {
 		{"nobody writes", "postToolUse", nil, all(""), 1500 * time.Millisecond, func(p Payload) bool {
 			return p.ToolName == "" && p.ToolResponse == nil && fmt.Sprint(p.Notes) == "[gave up waiting for a payload]"
 		}},
-		{"nobody writes, IDE 0 has it in the environment", "postToolUse", []string{"VSCODE_PID", "1", "USER_PROMPT", `{"toolName":"fsWrite","toolResult":"ok"}`}, all(""),
-			500 * time.Millisecond, func(p Payload) bool { return p.ToolName == "fsWrite" && string(p.ToolResponse) == `{"result":"ok"}` }},
+		{
+			"nobody writes, IDE 0 has it in the environment", "postToolUse",
+			[]string{"VSCODE_PID", "1", "USER_PROMPT", `{"toolName":"fsWrite","toolResult":"ok"}`},
+			all(""),
+			500 * time.Millisecond, func(p Payload) bool { return p.ToolName == "fsWrite" && string(p.ToolResponse) == `{"result":"ok"}` },
+		},
 		{"nobody writes, the prompt is in the environment", "userPromptSubmit", []string{"USER_PROMPT", "why?"}, all(""), 1500 * time.Millisecond, func(p Payload) bool {
 			return p.Prompt == "why?" && p.HasPrompt && p.Surface == event.SurfaceCLI
 		}},

@@ -108,22 +108,38 @@ func TestJSONLeavesAreCutWhereItHurtsLeast(t *testing.T) {
 		size                  int
 		wantInput, want       string
 	}{
-		{"plain result", `{"command":"make"}`, `{"success":true,"result":"first line\n` + x(3000) + `"}`, 1000,
-			`{"command":"make"}`, `{"success":true,"result":"first line\n<x>` + mark + `"}`},
-		{"nested result", `{"n":1.50}`, `{"success":true,"result":[{"exit_status":"0","stdout":"` + x(3000) + `","stderr":"short"}]}`, 1000,
-			`{"n":1.50}`, `{"success":true,"result":[{"exit_status":"0","stdout":"<x>` + mark + `","stderr":"short"}]}`},
-		{"the result goes before a longer input", `{"text":"` + y(700) + `"}`, `{"result":"` + x(400) + `"}`, 1000,
-			`{"text":"` + y(700) + `"}`, `{"result":"<x>` + mark + `"}`},
-		{"the input too when the result does not suffice", `{"path":"/p","text":"` + y(3000) + `"}`, `{"result":"` + x(400) + `"}`, 1000,
-			`{"path":"/p","text":"<y>` + mark + `"}`, `{"result":"` + mark + `"}`},
-		{"a result shorter than the marker stays", `{"path":"/p","text":"` + y(3000) + `"}`, `{"success":true,"result":"short"}`, 1000,
-			`{"path":"/p","text":"<y>` + mark + `"}`, `{"success":true,"result":"short"}`},
-		{"the longest of a result first", `{}`, `{"result":["` + y(300) + `","` + x(600) + `","` + y(299) + `"]}`, 1000,
-			`{}`, `{"result":["` + y(300) + `","<x>` + mark + `","` + y(299) + `"]}`},
-		{"then the next", `{}`, `{"result":["` + y(900) + `","` + x(950) + `"]}`, 1000,
-			`{}`, `{"result":["<y>` + mark + `","` + mark + `"]}`},
-		{"strings outside result come second", `{}`, `{"error":"` + x(900) + `","result":["` + y(500) + `"]}`, 1000,
-			`{}`, `{"error":"<x>` + mark + `","result":["` + mark + `"]}`},
+		{
+			"plain result", `{"command":"make"}`, `{"success":true,"result":"first line\n` + x(3000) + `"}`, 1000,
+			`{"command":"make"}`, `{"success":true,"result":"first line\n<x>` + mark + `"}`,
+		},
+		{
+			"nested result", `{"n":1.50}`, `{"success":true,"result":[{"exit_status":"0","stdout":"` + x(3000) + `","stderr":"short"}]}`, 1000,
+			`{"n":1.50}`, `{"success":true,"result":[{"exit_status":"0","stdout":"<x>` + mark + `","stderr":"short"}]}`,
+		},
+		{
+			"the result goes before a longer input", `{"text":"` + y(700) + `"}`, `{"result":"` + x(400) + `"}`, 1000,
+			`{"text":"` + y(700) + `"}`, `{"result":"<x>` + mark + `"}`,
+		},
+		{
+			"the input too when the result does not suffice", `{"path":"/p","text":"` + y(3000) + `"}`, `{"result":"` + x(400) + `"}`, 1000,
+			`{"path":"/p","text":"<y>` + mark + `"}`, `{"result":"` + mark + `"}`,
+		},
+		{
+			"a result shorter than the marker stays", `{"path":"/p","text":"` + y(3000) + `"}`, `{"success":true,"result":"short"}`, 1000,
+			`{"path":"/p","text":"<y>` + mark + `"}`, `{"success":true,"result":"short"}`,
+		},
+		{
+			"the longest of a result first", `{}`, `{"result":["` + y(300) + `","` + x(600) + `","` + y(299) + `"]}`, 1000,
+			`{}`, `{"result":["` + y(300) + `","<x>` + mark + `","` + y(299) + `"]}`,
+		},
+		{
+			"then the next", `{}`, `{"result":["` + y(900) + `","` + x(950) + `"]}`, 1000,
+			`{}`, `{"result":["<y>` + mark + `","` + mark + `"]}`,
+		},
+		{
+			"strings outside result come second", `{}`, `{"error":"` + x(900) + `","result":["` + y(500) + `"]}`, 1000,
+			`{}`, `{"error":"<x>` + mark + `","result":["` + mark + `"]}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Body(tool(tt.input, tt.response), tt.size)

@@ -55,10 +55,14 @@ var decisionCues = sync.OnceValue(func() []cue {
 	add(atStart, true, nil, "immer", "niemals", "nie", "merk dir", "merke dir", "denk daran", "denke daran", "siempre",
 		"nunca", "recuerda que", "recuerda", "toujours", "jamais", "ne jamais",
 		"souviens-toi", "rappelle-toi", "sempre", "lembre-se", "lembra que")
-	add(anywhere, false, []string{"verwende", "verwenden", "nutze", "nutzen", "benutze", "benutzen", "nimm",
-		"nehmen"}, "statt", "anstatt", "anstelle")
-	add(anywhere, false, []string{"usa", "usar", "use", "usamos", "utiliza", "utilizar", "utilise", "utiliser", "utilisez",
-		"utilisons"},
+	add(anywhere, false, []string{
+		"verwende", "verwenden", "nutze", "nutzen", "benutze", "benutzen", "nimm",
+		"nehmen",
+	}, "statt", "anstatt", "anstelle")
+	add(anywhere, false, []string{
+		"usa", "usar", "use", "usamos", "utiliza", "utilizar", "utilise", "utiliser", "utilisez",
+		"utilisons",
+	},
 		"en lugar de", "en vez de", "au lieu de", "plutôt que", "em vez de", "ao invés de")
 
 	add(anywhere, false, nil, "我们决定", "已决定", "决定使用", "决定采用", "决定用", "我们约定", "从现在开始", "从现在起", "今后", "に決めました", "に決めた", "ことにしました",
@@ -70,12 +74,14 @@ var decisionCues = sync.OnceValue(func() []cue {
 
 // hedges make what follows them a question or a thought, not a decision.
 var hedges = sync.OnceValue(func() []string {
-	return []string{"what if", "maybe", "perhaps", "might", "could", "would", "whether", "suppose", "imagine",
+	return []string{
+		"what if", "maybe", "perhaps", "might", "could", "would", "whether", "suppose", "imagine",
 		"hypothetically", "not sure", "for example", "i wonder",
 		"haven't", "have not", "hasn't", "didn't", "not yet", "until", "unless", "why", "if we", "if i", "had we", "should we",
 		"did we", "have we", "says", "said", "wrote", "reads",
 		"vielleicht", "falls", "könnte", "würde", "quizás", "quizá", "tal vez", "si", "peut-être", "talvez", "如果", "是否", "也许",
-		"可能", "もし", "かもしれ"}
+		"可能", "もし", "かもしれ",
+	}
 })
 
 // decisionIn tells whether a sentence states a decision. fromUser widens it to rules a person lays down.
@@ -185,8 +191,10 @@ func clauseStart(low string, i int) bool {
 // reasonOnly tells whether a sentence gives the reason of the one before it.
 func reasonOnly(s string) bool {
 	low := strings.ToLower(s)
-	for _, p := range []string{"because", "the reason", "that's because", "this is because", "that is because", "otherwise",
-		"reason:", "weil", "sonst", "porque", "parce que", "car ", "因为", "否则", "なぜなら"} {
+	for _, p := range []string{
+		"because", "the reason", "that's because", "this is because", "that is because", "otherwise",
+		"reason:", "weil", "sonst", "porque", "parce que", "car ", "因为", "否则", "なぜなら",
+	} {
 		if strings.HasPrefix(low, p) {
 			return true
 		}
@@ -197,8 +205,10 @@ func reasonOnly(s string) bool {
 // decisionTitle is the decision itself, without "remember that" and the like.
 func decisionTitle(s string) string {
 	s = strings.TrimRight(s, " ")
-	for _, p := range []string{"please", "also", "and", "ok", "okay", "remember that", "remember:", "remember to",
-		"keep in mind that", "decision:", "note that", "recuerda que", "denk daran, dass", "merke dir:", "请记住"} {
+	for _, p := range []string{
+		"please", "also", "and", "ok", "okay", "remember that", "remember:", "remember to",
+		"keep in mind that", "decision:", "note that", "recuerda que", "denk daran, dass", "merke dir:", "请记住",
+	} {
 		if rest, ok := trimWord(s, p); ok && wordCount(rest) >= 3 {
 			s = rest
 		} else if i := len(p); len(s) > i && strings.EqualFold(s[:i], p) && strings.HasSuffix(p, ":") {

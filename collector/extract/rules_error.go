@@ -101,8 +101,10 @@ func trivialWords(words []string) bool {
 		"cp", "mv", "rm", "chmod", "set":
 		return true
 	case "git":
-		return len(words) < 2 || !slices.Contains([]string{"commit", "push", "merge", "rebase", "cherry-pick", "pull",
-			"apply"}, words[1])
+		return len(words) < 2 || !slices.Contains([]string{
+			"commit", "push", "merge", "rebase", "cherry-pick", "pull",
+			"apply",
+		}, words[1])
 	}
 	return false
 }
@@ -180,8 +182,10 @@ func familyWords(words []string) int {
 func (c *check) read(words []string) {
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
-		case slices.Contains([]string{"-run", "--run", "-k", "-t", "--testNamePattern", "--grep", "-g",
-			"--filter"}, w) && i+1 < len(words):
+		case slices.Contains([]string{
+			"-run", "--run", "-k", "-t", "--testNamePattern", "--grep", "-g",
+			"--filter",
+		}, w) && i+1 < len(words):
 			c.part = words[i+1]
 			i++
 		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "--filter=") || strings.HasPrefix(w, "--grep=") || strings.Contains(w, "::"):

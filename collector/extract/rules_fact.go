@@ -14,13 +14,15 @@ const maxFacts = 8
 
 // factWords are wordings by which sentences state limits, reasons, names and places.
 var factWords = sync.OnceValue(func() []string {
-	return []string{"because", "due to", "so that", "since", "at most", "at least", "maximum", "minimum", "limit", "limited",
+	return []string{
+		"because", "due to", "so that", "since", "at most", "at least", "maximum", "minimum", "limit", "limited",
 		"capped", "cap", "default", "defaults", "only", "requires", "required", "depends on",
 		"renamed", "renames", "is called", "named", "moved to", "lives in", "located in", "defined in", "stored in",
 		"configured in", "set to", "starts at", "starting at", "root cause", "caused by", "must", "never", "always",
 		"instead of", "deprecated", "supports", "does not support",
 		"weil", "höchstens", "mindestens", "standardmäßig", "porque", "máximo", "mínimo", "por defecto", "parce que",
-		"par défaut", "por padrão", "因为", "最多", "默认", "至少", "ため", "最大", "既定"}
+		"par défaut", "por padrão", "因为", "最多", "默认", "至少", "ため", "最大", "既定",
+	}
 })
 
 // techWords are common words of the trade: what makes an answer without any identifier one about software.
@@ -62,13 +64,15 @@ func filler(s string) bool {
 	if smallTalk(stripLeads(s)) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || isQuestion(s) {
 		return true
 	}
-	for _, p := range []string{"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ",
+	for _, p := range []string{
+		"done", "all done", "i'll ", "i will ", "let me ", "now i", "now let", "here's ", "here is ",
 		"here are ", "you're welcome", "happy to", "glad ", "feel free", "is there anything", "would you like", "do you want",
 		"i hope", "certainly", "of course", "absolutely", "no problem", "if you ", "sure", "great", "perfect", "sorry",
 		"i apologize", "you can now", "everything ", "the task is", "task complete", "i'm going to", "i am going to",
 		"looking at ", "i understand", "as requested", "the changes are complete", "good catch", "you're right",
 		"i'm kiro", "i am kiro", "i don't have", "i do not have", "i can't", "i cannot",
-		"gern", "claro", "bien sûr", "de nada", "当然", "好的", "不客气"} {
+		"gern", "claro", "bien sûr", "de nada", "当然", "好的", "不客气",
+	} {
 		if strings.HasPrefix(low, p) && (wordCount(s) < 8 || !technical(s)) {
 			return true
 		}
@@ -121,8 +125,10 @@ func factScore(s string) int {
 		return 0
 	}
 	low := strings.ToLower(s)
-	if anyWord(low, []string{"maybe", "perhaps", "might", "not sure", "i think", "probably", "i wonder", "could be",
-		"vielleicht", "也许", "可能"}) {
+	if anyWord(low, []string{
+		"maybe", "perhaps", "might", "not sure", "i think", "probably", "i wonder", "could be",
+		"vielleicht", "也许", "可能",
+	}) {
 		return 0
 	}
 	if anyWord(low, []string{"tests pass", "test passes", "tests passed", "all pass", "all green"}) {
@@ -184,7 +190,7 @@ func factsOf(list []string, skip func(int) bool, seen map[string]bool) []string 
 	return out
 }
 
-func digits(w string) bool { return strings.IndexAny(w, "0123456789") >= 0 && len(w) <= 20 }
+func digits(w string) bool { return strings.ContainsAny(w, "0123456789") && len(w) <= 20 }
 
 func numberWord(w string) bool {
 	switch w {

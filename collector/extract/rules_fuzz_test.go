@@ -72,7 +72,9 @@ func BenchmarkLongOutput(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := event.Event{EventID: storyID(1), Namespace: event.Namespace("a", "p"), Kind: event.KindToolUse, ValidTime: "2026-11-20T09:00:00Z",
-		Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":"execute_bash","tool_input":{"command":"go test ./..."},"tool_response":%s}`, out))}
+	e := event.Event{
+		EventID: storyID(1), Namespace: event.Namespace("a", "p"), Kind: event.KindToolUse, ValidTime: "2026-11-20T09:00:00Z",
+		Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":"execute_bash","tool_input":{"command":"go test ./..."},"tool_response":%s}`, out)),
+	}
 	benchmarkRules(b, []event.Event{e})
 }

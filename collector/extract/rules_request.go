@@ -23,7 +23,8 @@ type request struct {
 
 // leads are the words around a request that are not the request, longest first where one begins another.
 var leads = sync.OnceValue(func() []string {
-	return []string{"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning",
+	return []string{
+		"hi there", "hi kiro", "hi", "hello there", "hello", "hey kiro", "hey there", "hey", "good morning",
 		"kiro", "hmm", "hm", "ah", "oh", "um", "wait", "actually", "basically", "okay", "ok", "alright", "all right",
 		"great work", "great job", "great",
 		"perfect", "thank you so much", "thank you very much", "thank you", "thanks a lot", "thanks", "thx", "cool", "nice",
@@ -38,7 +39,8 @@ var leads = sync.OnceValue(func() []string {
 		"salut", "olá", "danke", "gracias", "merci", "bitte", "kannst du bitte", "kannst du", "könntest du bitte",
 		"könntest du", "können sie", "könnten sie", "ich möchte, dass du", "por favor", "puedes", "podrías", "¿puedes",
 		"¿podrías", "s'il te plaît", "s'il vous plaît", "peux-tu", "pourrais-tu", "pouvez-vous",
-		"pourriez-vous", "você pode", "pode", "请你", "请", "你好", "帮我", "麻烦你", "麻烦", "能不能", "你能", "谢谢"}
+		"pourriez-vous", "você pode", "pode", "请你", "请", "你好", "帮我", "麻烦你", "麻烦", "能不能", "你能", "谢谢",
+	}
 })
 
 var requestVerbs = sync.OnceValue(func() map[string]bool {
@@ -151,20 +153,26 @@ func requestScore(s string, at int) int {
 }
 
 var problemWords = sync.OnceValue(func() []string {
-	return []string{"fails", "failing", "broken", "crashes", "times out", "error", "bug", "doesn't work", "does not work",
-		"wrong", "slow", "leak", "leaks", "hangs", "missing", "flaky", "panics"}
+	return []string{
+		"fails", "failing", "broken", "crashes", "times out", "error", "bug", "doesn't work", "does not work",
+		"wrong", "slow", "leak", "leaks", "hangs", "missing", "flaky", "panics",
+	}
 })
 
 // asksToDo tells a polite request from a question: "Can you rename it?" is to be done, not answered.
 func asksToDo(s string) bool {
 	low := strings.ToLower(s)
-	for _, p := range []string{"can you", "could you", "would you", "will you", "please", "pls", "i want you to",
+	for _, p := range []string{
+		"can you", "could you", "would you", "will you", "please", "pls", "i want you to",
 		"i need you to", "i'd like you to", "let's", "kannst du", "könntest du", "bitte", "puedes", "podrías", "por favor",
-		"peux-tu", "pourrais-tu", "pouvez-vous", "s'il te plaît", "s'il vous plaît", "você pode", "帮我", "请"} {
+		"peux-tu", "pourrais-tu", "pouvez-vous", "s'il te plaît", "s'il vous plaît", "você pode", "帮我", "请",
+	} {
 		if i, ok := hasWord(low, p); ok {
 			rest := strings.TrimLeft(low[i+len(p):], " ,，")
-			for _, ask := range []string{"tell", "explain", "remind", "say", "describe", "erklär", "explica", "expliqu", "说",
-				"解释", "告诉"} {
+			for _, ask := range []string{
+				"tell", "explain", "remind", "say", "describe", "erklär", "explica", "expliqu", "说",
+				"解释", "告诉",
+			} {
 				if strings.HasPrefix(rest, ask) || strings.HasPrefix(rest, "please "+ask) {
 					return false
 				}
@@ -190,9 +198,11 @@ func isQuestion(s string) bool {
 	if strings.HasSuffix(t, ".") || strings.HasSuffix(t, "!") || strings.Contains(t, ",") {
 		return false // "When it fails, retry.": a question without its mark is short and ends in none
 	}
-	for _, p := range []string{"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we",
+	for _, p := range []string{
+		"what", "why", "how", "where", "when", "who", "which", "is there", "are there", "does", "do we",
 		"did we", "should we", "should i", "warum", "wie", "wo", "wann", "welche",
-		"qué", "por qué", "cómo", "dónde", "pourquoi", "comment", "où", "por que", "como", "onde"} {
+		"qué", "por qué", "cómo", "dónde", "pourquoi", "comment", "où", "por que", "como", "onde",
+	} {
 		if rest, ok := trimWord(low, p); ok && wordCount(rest) > 0 {
 			return true
 		}
@@ -262,8 +272,10 @@ func smallTalk(s string) bool {
 		return true
 	}
 	if n := wordCount(low); n <= 4 {
-		for _, p := range []string{"thank", "thanks", "good morning", "good evening", "nice to meet", "have a nice",
-			"great job", "nice work", "good work", "how are you"} {
+		for _, p := range []string{
+			"thank", "thanks", "good morning", "good evening", "nice to meet", "have a nice",
+			"great job", "nice work", "good work", "how are you",
+		} {
 			if _, ok := hasWord(low, p); ok {
 				return true
 			}
@@ -273,8 +285,10 @@ func smallTalk(s string) bool {
 }
 
 func isCreative(low string) bool {
-	return anyWord(low, []string{"haiku", "poem", "limerick", "joke", "sonnet", "song", "story about", "riddle", "rhyme",
-		"gedicht", "witz", "poema", "chiste", "poème", "blague", "piada", "俳句", "诗", "笑话"})
+	return anyWord(low, []string{
+		"haiku", "poem", "limerick", "joke", "sonnet", "song", "story about", "riddle", "rhyme",
+		"gedicht", "witz", "poema", "chiste", "poème", "blague", "piada", "俳句", "诗", "笑话",
+	})
 }
 
 // titleOf makes a title of a request without its leads.
@@ -286,8 +300,10 @@ func titleOf(s string, question bool) string {
 		if !question {
 			s = strings.TrimRight(s, "?？")
 		}
-		for _, p := range []string{", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls",
-			" bitte", " por favor", " then", " as well", " too"} {
+		for _, p := range []string{
+			", please", " please", ", thanks", " thanks", ", thank you", " thank you", " thx", ", pls",
+			" bitte", " por favor", " then", " as well", " too",
+		} {
 			if len(s) > len(p) && strings.EqualFold(s[len(s)-len(p):], p) {
 				s = s[:len(s)-len(p)]
 			}

@@ -48,9 +48,11 @@ func storyEvents(t testing.TB, lines []byte) (events []event.Event, old map[stri
 		}
 		for n := range max(1, l.Repeat) {
 			id := storyID(len(events) + 1)
-			e := event.Event{EventID: id, ParentEventID: parent, SessionID: "s", ActorID: "mia", SchemaVersion: event.SchemaVersion,
+			e := event.Event{
+				EventID: id, ParentEventID: parent, SessionID: "s", ActorID: "mia", SchemaVersion: event.SchemaVersion,
 				ValidTime: start.Add(time.Duration(len(events)) * time.Second).Format(time.RFC3339),
-				Source:    event.Source{Surface: event.SurfaceCLI, Version: "1.0.0", ClientID: "host", ProjectPath: "/home/mia/shop"}}
+				Source:    event.Source{Surface: event.SurfaceCLI, Version: "1.0.0", ClientID: "host", ProjectPath: "/home/mia/shop"},
+			}
 			if l.Project != "" {
 				e.Source.ProjectPath = l.Project
 			}

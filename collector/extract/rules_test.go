@@ -101,8 +101,10 @@ func TestActionOf(t *testing.T) {
 
 // describeAction tells what is read from a tool use in the project /p: its command, and each file with what was done.
 func describeAction(tool, input, response string) string {
-	e := event.Event{EventID: storyID(1), Source: event.Source{ProjectPath: "/p"},
-		Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":%q,"tool_input":%s,"tool_response":%s}`, tool, input, response))}
+	e := event.Event{
+		EventID: storyID(1), Source: event.Source{ProjectPath: "/p"},
+		Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":%q,"tool_input":%s,"tool_response":%s}`, tool, input, response)),
+	}
 	a, ok := actionOf(&e)
 	if !ok {
 		return "-"
@@ -346,8 +348,10 @@ func TestLoopIsRecallable(t *testing.T) {
 
 // TestAnyEventsGiveRecordsOfTheContract draws turns of every kind of text and body.
 func TestAnyEventsGiveRecordsOfTheContract(t *testing.T) {
-	words := rapid.SampledFrom([]string{"fix", "We decided to", "because", "upload.go", "a/b/c.go", "error:", "x_y", "200 ms", "always", "instead of", "use", "?", ".", "\n", "```", "FAIL", "请", "。", "\x1b[31m", "\x00", "\u202e",
-		"[REDACTED]", "[truncated by kiro-learn]", "## (kiro-learn)", "panic: no", "must not", "<|x|>", "\"", "`", "- ", "> ", "$", "|", "never", strings.Repeat("long", 200), strings.Repeat("w ", 3000), "Exit Code: 1", "\xff"})
+	words := rapid.SampledFrom([]string{
+		"fix", "We decided to", "because", "upload.go", "a/b/c.go", "error:", "x_y", "200 ms", "always", "instead of", "use", "?", ".", "\n", "```", "FAIL", "请", "。", "\x1b[31m", "\x00", "\u202e",
+		"[REDACTED]", "[truncated by kiro-learn]", "## (kiro-learn)", "panic: no", "must not", "<|x|>", "\"", "`", "- ", "> ", "$", "|", "never", strings.Repeat("long", 200), strings.Repeat("w ", 3000), "Exit Code: 1", "\xff",
+	})
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(words, 0, 30).Draw(t, "words"), rapid.SampledFrom([]string{" ", "", "\n"}).Draw(t, "sep"))
 	})
@@ -361,8 +365,10 @@ func TestAnyEventsGiveRecordsOfTheContract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var events []event.Event
 		for i := range rapid.IntRange(1, 12).Draw(t, "events") {
-			e := event.Event{EventID: storyID(i + 1), SessionID: "s", ActorID: "mia", Namespace: event.Namespace("mia", "p"), SchemaVersion: 1, ValidTime: "2026-11-20T09:00:00.123+01:00",
-				Source: event.Source{Surface: event.SurfaceCLI, Version: "1", ClientID: "h", ProjectPath: rapid.SampledFrom([]string{"", "/p", "/", `C:\p`, "a"}).Draw(t, "project")}}
+			e := event.Event{
+				EventID: storyID(i + 1), SessionID: "s", ActorID: "mia", Namespace: event.Namespace("mia", "p"), SchemaVersion: 1, ValidTime: "2026-11-20T09:00:00.123+01:00",
+				Source: event.Source{Surface: event.SurfaceCLI, Version: "1", ClientID: "h", ProjectPath: rapid.SampledFrom([]string{"", "/p", "/", `C:\p`, "a"}).Draw(t, "project")},
+			}
 			e.Kind = rapid.SampledFrom([]event.Kind{event.KindPrompt, event.KindToolUse, event.KindToolUse, event.KindSessionSummary, event.KindNote}).Draw(t, "kind")
 			switch {
 			case e.Kind == event.KindToolUse:

@@ -105,8 +105,10 @@ func (b *Bench) ingest(d time.Duration, batch int) (perSecond float64, err error
 }
 
 func (b *Bench) event(id, session string, body []byte) *event.Event {
-	return &event.Event{EventID: id, SessionID: session, ActorID: "bench", Namespace: event.Namespace("bench", "ingest"), SchemaVersion: 1,
-		Kind: event.KindNote, Body: body, ValidTime: "2026-01-01T00:00:00Z", Source: event.Source{Surface: event.SurfaceCLI, Version: "bench", ClientID: "bench"}}
+	return &event.Event{
+		EventID: id, SessionID: session, ActorID: "bench", Namespace: event.Namespace("bench", "ingest"), SchemaVersion: 1,
+		Kind: event.KindNote, Body: body, ValidTime: "2026-01-01T00:00:00Z", Source: event.Source{Surface: event.SurfaceCLI, Version: "bench", ClientID: "bench"},
+	}
 }
 
 // fill stores records for prompts of the bench's own project: the namespace is the one that its hooks use.
@@ -167,9 +169,11 @@ func record(namespace, id string, k int) event.Record {
 		}
 		return strings.Join(words, " ")
 	}
-	return event.Record{RecordID: "mr_" + id, Namespace: namespace, Strategy: event.StrategyRules, Title: text(8), Summary: text(60),
+	return event.Record{
+		RecordID: "mr_" + id, Namespace: namespace, Strategy: event.StrategyRules, Title: text(8), Summary: text(60),
 		Facts: []string{text(10)}, Concepts: []string{}, FilesTouched: []string{word(k) + "/" + word(k*3) + ".go"}, SourceEventIDs: []string{id},
-		CreatedAt: time.Date(2026, 1, 1, 0, 0, k, 0, time.UTC).Format(time.RFC3339), ObservationType: event.TypeDiscovery}
+		CreatedAt: time.Date(2026, 1, 1, 0, 0, k, 0, time.UTC).Format(time.RFC3339), ObservationType: event.TypeDiscovery,
+	}
 }
 
 // word is the n-th word of a made-up language.

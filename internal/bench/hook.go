@@ -38,8 +38,10 @@ func (b *Bench) payload(fields map[string]any) []byte {
 }
 
 func (b *Bench) tool(size int) []byte {
-	return b.payload(map[string]any{"hook_event_name": "postToolUse", "tool_name": "execute_bash", "tool_input": map[string]any{"command": "ls"},
-		"tool_response": map[string]any{"success": true, "result": strings.Repeat("x", size)}})
+	return b.payload(map[string]any{
+		"hook_event_name": "postToolUse", "tool_name": "execute_bash", "tool_input": map[string]any{"command": "ls"},
+		"tool_response": map[string]any{"success": true, "result": strings.Repeat("x", size)},
+	})
 }
 
 // Hook prints what hooks cost, each kind beside an empty process. The kinds take turns, so that whatever else the

@@ -12,10 +12,12 @@ import (
 const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 func good() Event {
-	return Event{EventID: id, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: Namespace("mia", "p"), SchemaVersion: 1,
+	return Event{
+		EventID: id, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: Namespace("mia", "p"), SchemaVersion: 1,
 		Kind: KindPrompt, Body: TextBody("a <b> & \"c\"\n漢"), ValidTime: "2026-11-20T09:00:00.5+01:00",
 		Source: Source{Surface: SurfaceCLI, Version: "1", ClientID: "host", ProjectPath: "/p"}, ContentHash: Hash([]byte("x")),
-		Firing: &Firing{Via: "agent", From: 1, To: 2}}
+		Firing: &Firing{Via: "agent", From: 1, To: 2},
+	}
 }
 
 func TestAppendJSONReadsBackAsTheSameEvent(t *testing.T) {
@@ -79,8 +81,10 @@ func TestEventProblems(t *testing.T) {
 }
 
 func TestFitMakesAnyRecordKeepTheContract(t *testing.T) {
-	r := Record{RecordID: "mr_" + id, Namespace: "/n/", Strategy: StrategyRules, Title: " " + strings.Repeat("漢", 300), Summary: strings.Repeat("é", 5000),
-		Facts: []string{"", " a ", "a", strings.Repeat("f", 600)}, SourceEventIDs: []string{id}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: TypeError}
+	r := Record{
+		RecordID: "mr_" + id, Namespace: "/n/", Strategy: StrategyRules, Title: " " + strings.Repeat("漢", 300), Summary: strings.Repeat("é", 5000),
+		Facts: []string{"", " a ", "a", strings.Repeat("f", 600)}, SourceEventIDs: []string{id}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: TypeError,
+	}
 	r.Fit()
 	if p := r.Problems(); len(p) != 0 {
 		t.Errorf("still %v", p)

@@ -50,8 +50,10 @@ func TestLine(t *testing.T) {
 	pid := float64(os.Getpid())
 	when := "2026-11-01T11:00:00.005Z"
 	want := []map[string]any{
-		{"level": "warn", "time": when, "component": "hook", "pid": pid, "cause": "outbox full", "error": "no space [31m",
-			"bytes": -1.0, "path": strings.Repeat("ü", 200)},
+		{
+			"level": "warn", "time": when, "component": "hook", "pid": pid, "cause": "outbox full", "error": "no space [31m",
+			"bytes": -1.0, "path": strings.Repeat("ü", 200),
+		},
 		{"level": "error", "time": when, "component": "hook", "pid": pid, "cause": "broken"},
 		{"level": "info", "time": when, "component": "hook", "pid": pid, "cause": "fine", "bad utf8": "a\ufffdb"},
 	}

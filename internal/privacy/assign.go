@@ -93,7 +93,7 @@ func (s *scan) element(i int) int {
 
 // flag redacts the value behind a flag that is set apart by a space: --password value, -Token value.
 func (s *scan) flag(i int) int {
-	if i > 0 && s.class[s.t[i-1]]&^(sym64) != 0 && !s.behindColour(i) {
+	if i > 0 && s.class[s.t[i-1]]&^sym64 != 0 && !s.behindColour(i) {
 		return 0 // inside a word
 	}
 	from := s.run(i, dash)

@@ -151,10 +151,23 @@ func entity(t string, i, layer int) (rune, int) {
 		r    rune
 		bare bool // may stand without its semicolon
 	}{
-		{"lt", '<', true}, {"gt", '>', true}, {"amp", '&', true}, {"quot", '"', true}, {"apos", '\'', false},
-		{"sol", '/', false}, {"bsol", '\\', false}, {"num", '#', false}, {"percnt", '%', false}, {"semi", ';', false},
-		{"nbsp", ' ', true}, {"tab", ' ', false}, {"newline", ' ', false}, {"equals", '=', false},
-		{"shy", '\u00ad', true}, {"zwnj", '\u200c', false}, {"zwj", '\u200d', false},
+		{"lt", '<', true},
+		{"gt", '>', true},
+		{"amp", '&', true},
+		{"quot", '"', true},
+		{"apos", '\'', false},
+		{"sol", '/', false},
+		{"bsol", '\\', false},
+		{"num", '#', false},
+		{"percnt", '%', false},
+		{"semi", ';', false},
+		{"nbsp", ' ', true},
+		{"tab", ' ', false},
+		{"newline", ' ', false},
+		{"equals", '=', false},
+		{"shy", '\u00ad', true},
+		{"zwnj", '\u200c', false},
+		{"zwj", '\u200d', false},
 	} {
 		n := spells(t, i, layer, e.name)
 		if n == 0 {

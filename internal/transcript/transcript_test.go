@@ -43,12 +43,18 @@ func sample(t testing.TB, name string) []byte {
 
 func TestSamples(t *testing.T) {
 	for _, c := range []struct{ name, file, rel, answer, prompt, mark string }{
-		{"standalone", "cli3-session-messages.jsonl", "0123456789abcdef/" + id + "/messages.jsonl",
-			"Three times: maxAttempts in upload/upload.go.", "how many times does the uploader retry?", "0@2026-11-20T09:00:00Z"},
-		{"directory with prefix", "cli3-session-messages.jsonl", "ws/sess_" + id + "/messages.jsonl",
-			"Three times: maxAttempts in upload/upload.go.", "how many times does the uploader retry?", "0@2026-11-20T09:00:00Z"},
-		{"cli", "cli2-session.jsonl", "cli/" + id + ".jsonl",
-			"Retry added: three attempts.", "add a retry to the uploader, at most three attempts", "m1@1763625600"},
+		{
+			"standalone", "cli3-session-messages.jsonl", "0123456789abcdef/" + id + "/messages.jsonl",
+			"Three times: maxAttempts in upload/upload.go.", "how many times does the uploader retry?", "0@2026-11-20T09:00:00Z",
+		},
+		{
+			"directory with prefix", "cli3-session-messages.jsonl", "ws/sess_" + id + "/messages.jsonl",
+			"Three times: maxAttempts in upload/upload.go.", "how many times does the uploader retry?", "0@2026-11-20T09:00:00Z",
+		},
+		{
+			"cli", "cli2-session.jsonl", "cli/" + id + ".jsonl",
+			"Retry added: three attempts.", "add a retry to the uploader, at most three attempts", "m1@1763625600",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := write(t, c.rel, sample(t, c.file))
