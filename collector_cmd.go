@@ -23,10 +23,17 @@ type collectorCmd struct {
 	Status collectorStatus `cmd:"" help:"Say whether one answers."`
 }
 
-type collectorRun struct{}
+type collectorRun struct {
+	Listen    string   `placeholder:"HOST:PORT" help:"Listen on this TCP address too. Every request over it needs the token."`
+	TokenFile string   `placeholder:"FILE" help:"Holds the token for --listen; made with a new one if there is none."`
+	TLSCert   string   `name:"tls-cert" placeholder:"FILE" help:"Certificate for --listen, PEM."`
+	TLSKey    string   `name:"tls-key" placeholder:"FILE" help:"Its key, PEM."`
+	Insecure  bool     `help:"Allow --listen on an address that others can reach without TLS."`
+	Host      []string `placeholder:"NAME" help:"Another name by which requests may call this host."`
+}
 
 // Run is the collector. One that is running already is no failure: that is what the caller wanted.
-func (collectorRun) Run(a *app) error {
+func (r collectorRun) Run(a *app) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log := hooks.Log(a.dirs.State, "collector")
@@ -34,7 +41,14 @@ func (collectorRun) Run(a *app) error {
 	for _, w := range warnings {
 		log.Warn(w, nil)
 	}
-	err := collector.Run(ctx, collector.Options{Dirs: a.dirs, Config: a.config, Version: a.version, Log: log})
+	o := collector.Options{Dirs: a.dirs, Config: a.config, Version: a.version, Log: log}
+	if r.Listen != "" {
+		o.Listen = &collector.Listen{Address: r.Listen, TokenFile: r.TokenFile, Cert: r.TLSCert, Key: r.TLSKey, Insecure: r.Insecure, Hosts: r.Host}
+	}
+	err := collector.Run(ctx, o)
+	if errors.Is(err, collector.ErrRunning) && r.Listen != "" {
+		return errors.New("a collector is running already and does not listen on TCP; stop it first with: kiro-learn collector stop")
+	}
 	if errors.Is(err, collector.ErrRunning) {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is no "+r.Method+" "+strconv.Quote(r.URL.Path), nil)
 	})
-	return c.counted(m)
+	return c.counted(c.guarded(m))
 }
 
 // counted marks every answer with our version and keeps the idle clock. A panic becomes a 500 and a log line without the
@@ -60,7 +60,7 @@ func (c *Collector) counted(next http.Handler) http.Handler {
 			c.running.Add(-1)
 		}()
 		w.Header().Set(client.VersionHeader, c.o.Version)
-		if fromElsewhere(r) {
+		if r.Context().Value(overTCP{}) == nil && fromElsewhere(r) { // what comes over TCP has a gate of its own
 			fail(w, http.StatusForbidden, "web pages and other hosts are refused", nil)
 			return
 		}

@@ -38,6 +38,7 @@ type Options struct {
 	Version string
 	Log     *logfile.Log
 	Now     func() time.Time // nil: time.Now
+	Listen  *Listen          // a TCP address too; the collector then never leaves for being idle
 }
 
 // Collector is a running collector.
@@ -52,6 +53,7 @@ type Collector struct {
 	ids       *eventid.Source
 	scrub     privacy.Scrubber
 	address   string
+	gate      *gate // before requests over TCP; nil: there are none
 	feed      feed
 	nudge     chan struct{}
 	draining  sync.Mutex
@@ -93,18 +95,30 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	c.address = listener.Addr().String()
-	return c.serve(ctx, listener)
+	listeners := []net.Listener{listener}
+	if o.Listen != nil {
+		tcp, gate, err := o.Listen.open(ctx)
+		if err != nil {
+			_ = listener.Close()
+			return err
+		}
+		c.gate, listeners = gate, append(listeners, tcp)
+		c.o.Log.Info("listening on TCP", nil, logfile.Str("address", tcp.Addr().String()))
+	}
+	return c.serve(ctx, listeners...)
 }
 
 // serve answers requests and drains the outbox until it is time to leave.
-func (c *Collector) serve(ctx context.Context, l net.Listener) error {
+func (c *Collector) serve(ctx context.Context, listeners ...net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.last.Store(c.o.Now().UnixNano())
 	server := &http.Server{Handler: c.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: markTCP}
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { failed <- server.Serve(l) }()
+	}
 	var busy sync.WaitGroup
 	busy.Go(func() { c.drainLoop(ctx) })
 	busy.Go(func() { c.worker.Run(ctx) })
@@ -138,6 +152,9 @@ func (c *Collector) Stop() { c.stopped.Do(func() { close(c.stop) }) }
 // idle is closed when no request has come for the configured time and nothing is under way.
 func (c *Collector) idle(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{})
+	if c.o.Listen != nil {
+		return out
+	}
 	limit := time.Duration(c.o.Config.Collector.IdleExit)
 	go func() {
 		timer := time.NewTimer(limit)

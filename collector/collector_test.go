@@ -24,13 +24,14 @@ import (
 
 // world is a real collector in a home of its own, reached through its real socket.
 type world struct {
-	t      *testing.T
-	dirs   config.Dirs
-	config config.Config
-	client *client.Client
-	ids    *eventid.Source
-	ended  chan error
-	cancel context.CancelFunc
+	t        *testing.T
+	dirs     config.Dirs
+	config   config.Config
+	client   *client.Client
+	listenOn *Listen
+	ids      *eventid.Source
+	ended    chan error
+	cancel   context.CancelFunc
 }
 
 func newWorld(t *testing.T) *world {
@@ -49,7 +50,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) options(version string) Options {
-	return Options{Dirs: w.dirs, Config: w.config, Version: version, Log: logfile.New(w.dirs.LogFile(), "", "collector", nil)}
+	return Options{Dirs: w.dirs, Config: w.config, Version: version, Log: logfile.New(w.dirs.LogFile(), "", "collector", nil), Listen: w.listenOn}
 }
 
 func (w *world) start() {
