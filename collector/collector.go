@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,6 +82,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	if c.store, err = store.Open(o.Dirs.Database(), store.Options{Index: recall.Index{}, Now: o.Now, Changed: c.changed}); err != nil {
 		if errors.Is(err, store.ErrNewer) {
 			return fmt.Errorf("%w; install that version again, or move %s away", err, o.Dirs.Database())
+		}
+		if text := err.Error(); strings.Contains(text, "malformed") || strings.Contains(text, "not a database") {
+			return fmt.Errorf("%w; it is damaged: move it away, or put a backup (%s.before-…) in its place; new events wait in the outbox meanwhile", err, o.Dirs.Database())
 		}
 		return err
 	}

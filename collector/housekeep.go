@@ -2,10 +2,14 @@ package collector
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"kiro-learn/internal/config"
+	"kiro-learn/internal/logfile"
 	"kiro-learn/internal/project"
 	"kiro-learn/internal/session"
 )
@@ -16,10 +20,11 @@ const (
 	projectMax = 4096                // remembered directories
 )
 
-// housekeep bounds the small files that hooks leave in the state directory, and ends the grace of what was forgotten.
+// housekeep bounds the small files that hooks leave in the state directory, and looks after the database.
 func (c *Collector) housekeep(ctx context.Context) {
 	timer := time.NewTimer(time.Minute) // not while hooks wait for us to come up
 	defer timer.Stop()
+	checked := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,9 +34,51 @@ func (c *Collector) housekeep(ctx context.Context) {
 		session.Store{Dir: c.o.Dirs.Sessions()}.Prune(c.o.Now().Add(-sessionAge))
 		home, _ := os.UserHomeDir()
 		project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(c.o.Dirs.State, "projects")}.Prune(projectMax)
-		if _, err := c.purge(ctx, c.o.Now().Add(-c.grace())); err != nil && ctx.Err() == nil {
-			c.o.Log.Warn("what was forgotten could not be erased", err)
-		}
+		c.upkeep(ctx, !checked)
+		checked = true
 		timer.Reset(houseEvery)
 	}
+}
+
+// upkeep ends the grace of what was forgotten, lets go what is too old by the settings, and checks the database once in a
+// collector's life.
+func (c *Collector) upkeep(ctx context.Context, check bool) {
+	warn := func(cause string, err error) {
+		if err != nil && ctx.Err() == nil {
+			c.o.Log.Warn(cause, err)
+		}
+	}
+	_, err := c.purge(ctx, c.o.Now().Add(-c.grace()))
+	warn("what was forgotten could not be erased", err)
+	ago := func(age config.Age) (t time.Time) {
+		if age > 0 {
+			t = c.o.Now().Add(-time.Duration(age))
+		}
+		return t
+	}
+	if r := c.o.Config.Retention; r.Events > 0 || r.Records > 0 {
+		_, err := c.store.Expire(ctx, ago(r.Events), ago(r.Records))
+		warn("what is too old could not be let go", err)
+	}
+	if check {
+		warn("the database could not be checked", c.mend(ctx))
+	}
+	warn("the database's log could not be trimmed", c.store.Trim(ctx))
+	c.store.DropOldBackups()
+}
+
+// mend checks the database and makes its indexes anew when they are damaged.
+func (c *Collector) mend(ctx context.Context) error {
+	problems, err := c.store.Check(ctx)
+	if err != nil || len(problems) == 0 {
+		return err
+	}
+	c.o.Log.Error("the database is damaged, and its indexes are made anew", errors.New(problems[0]), logfile.Int("problems", int64(len(problems))))
+	if err := c.store.Repair(ctx); err != nil {
+		return err
+	}
+	if problems, err = c.store.Check(ctx); err == nil && len(problems) > 0 {
+		err = fmt.Errorf("%s; save what can be read with: kiro-learn export FILE", problems[0])
+	}
+	return err
 }

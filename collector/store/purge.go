@@ -175,6 +175,7 @@ func (s *Store) Erase(ctx context.Context) error {
 	if err == nil {
 		err = s.emptyLog(ctx)
 	}
+	s.dropBackups()
 	if err != nil {
 		return fmt.Errorf("erase what was forgotten from the file: %w", err)
 	}

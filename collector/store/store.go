@@ -160,6 +160,9 @@ func (s *Store) migrate() error {
 	if err != nil {
 		return err
 	}
+	if err := s.backup(all); err != nil {
+		return err
+	}
 	return migrate(s.write, all)
 }
 

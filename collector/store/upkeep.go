@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// backupAge is how long a backup that was made before a migration is kept.
+const backupAge = 30 * 24 * time.Hour
+
+// backups are the files beside the database that were made before migrations.
+func (s *Store) backups() []string {
+	found, _ := filepath.Glob(s.path + ".before-*") // the pattern is well-formed
+	return found
+}
+
+// backup copies a database that is about to be migrated. Where there is no room for a copy there is none: a migration is
+// a transaction and either happens or does not.
+func (s *Store) backup(all []migration) error {
+	have, err := seen(s.write)
+	if err != nil {
+		return err
+	}
+	version, err := schemaVersion(s.write)
+	if err != nil || version == 0 {
+		return err // a new database
+	}
+	missing := ""
+	for _, m := range all {
+		if !have[m.name] {
+			missing = strings.TrimSuffix(m.name, ".sql")
+			break
+		}
+	}
+	if missing == "" || version > all[len(all)-1].version {
+		return nil
+	}
+	s.dropBackups()
+	path := s.path + ".before-" + missing
+	if err := private(path); err != nil { // SQLite would make it for everybody to read
+		return err
+	}
+	if _, err := s.write.Exec("VACUUM INTO ?", path); err != nil {
+		_ = os.Remove(path)
+	}
+	return nil
+}
+
+// dropBackups removes the backups: they hold what may have been forgotten since.
+func (s *Store) dropBackups() {
+	for _, b := range s.backups() {
+		_ = os.Remove(b) // the next time will do
+	}
+}
+
+// DropOldBackups removes backups that nobody will want any more.
+func (s *Store) DropOldBackups() {
+	for _, b := range s.backups() {
+		if info, err := os.Stat(b); err == nil && s.now().Sub(info.ModTime()) > backupAge {
+			_ = os.Remove(b)
+		}
+	}
+}
+
+// Check reads the whole database and the search index and tells what is wrong with them, at most a few lines; nothing
+// when all is well. It takes a second for every few hundred megabytes; other readers and the writer go on.
+func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+	lines, err := column[string](ctx, s.read, "PRAGMA integrity_check(8)")
+	if err != nil {
+		return nil, fmt.Errorf("check the database: %w", err)
+	}
+	for _, l := range lines {
+		if l != "ok" {
+			problems = append(problems, l)
+		}
+	}
+	var missing, extra int
+	err = s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM records r WHERE NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = r.id)),
+		(SELECT count(*) FROM search_docsize d WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.id = d.id))`).Scan(&missing, &extra)
+	if err != nil {
+		return nil, fmt.Errorf("check the search index: %w", err)
+	}
+	if missing+extra > 0 {
+		problems = append(problems, fmt.Sprintf("the search index lacks %d records and has %d too many", missing, extra))
+	}
+	err = s.submit(ctx, func(w *writerTx) error {
+		_, err := w.conn.ExecContext(context.Background(), "INSERT INTO search(search) VALUES ('integrity-check')")
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		problems = append(problems, "the search index is damaged: "+err.Error())
+	}
+	return problems, ctx.Err()
+}
+
+// Repair makes all indexes anew from the rows they index. The search index is made anew altogether: a damaged one cannot
+// even be emptied.
+func (s *Store) Repair(ctx context.Context) error {
+	err := s.submit(ctx, func(w *writerTx) error {
+		made, err := column[string](context.Background(), w.conn, "SELECT sql FROM sqlite_schema WHERE name = 'search'")
+		if err != nil || len(made) != 1 {
+			return errors.Join(err, fmt.Errorf("%d definitions of the search index", len(made)))
+		}
+		for _, q := range []string{"REINDEX", "DROP TABLE search", made[0], "INSERT INTO search(search, rank) VALUES ('secure-delete', 1)",
+			"INSERT INTO search(search, rank) VALUES ('rank', 'bm25(4.0, 1.0, 1.5, 1.5, 2.0)')", "DELETE FROM meta WHERE key = 'index_version'"} {
+			if _, err := w.conn.ExecContext(context.Background(), q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.reindex()
+	}
+	if err != nil {
+		return fmt.Errorf("repair the database: %w", err)
+	}
+	return nil
+}
+
+// Trim writes the log into the database and cuts it, if no reader needs it just now.
+func (s *Store) Trim(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := s.emptyLog(ctx); err != nil && !errors.Is(err, errReaders) {
+		return fmt.Errorf("trim the log: %w", err)
+	}
+	return nil
+}
+
+// expireStep is how many rows one transaction of Expire takes, so that writing goes on between them.
+const expireStep = 500
+
+// Expire deletes events that have been distilled and came before a time, and records made before another; a zero time
+// keeps all. It gives how many rows went.
+func (s *Store) Expire(ctx context.Context, events, records time.Time) (n int, err error) {
+	for {
+		gone := 0
+		err := s.submit(ctx, func(w *writerTx) error {
+			t := &targets{}
+			var err error
+			if !events.IsZero() {
+				t.events, err = column[int64](context.Background(), w.conn, "SELECT seq FROM events WHERE pending = 0 AND received_ms < ? LIMIT ?", events.UnixMilli(), expireStep)
+			}
+			if err == nil && !records.IsZero() {
+				t.records, err = column[int64](context.Background(), w.conn, "SELECT id FROM records WHERE created_ms < ? LIMIT ?", records.UnixMilli(), expireStep)
+			}
+			if err == nil && !records.IsZero() {
+				_, err = w.exec("DELETE FROM history WHERE at_ms < ?", records.UnixMilli())
+			}
+			if err == nil {
+				err = t.places(context.Background(), w.conn)
+			}
+			if err != nil {
+				return err
+			}
+			out := Forgotten{Events: len(t.events), Records: len(t.records), At: s.now()}
+			gone = out.Events + out.Records
+			_, err = t.take(w, s, &out, true)
+			return err
+		})
+		n += gone
+		if err != nil {
+			return n, fmt.Errorf("let go what is too old: %w", err)
+		}
+		if gone == 0 {
+			return n, nil
+		}
+	}
+}
