@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"kiro-learn/internal/event"
+	"kiro-learn/internal/rawjson"
 )
 
 // Asked is what the person wrote in a prompt event: cleaned, and without what Kiro or kiro-learn put beside the words.
@@ -45,9 +46,33 @@ type Deed struct {
 
 // DeedOf reads a tool_use event; ok is false for one that tells nothing.
 func DeedOf(e *event.Event) (Deed, bool) {
-	a, ok := actionOf(e)
-	if !ok {
+	data := rawjson.Get(e.Body, "data") // a session holds thousands of these, most of them large: nothing is decoded that is not needed
+	var t event.Tool
+	rawjson.Members(data, func(k string, v []byte) bool {
+		switch k {
+		case "tool_name":
+			t.Name = rawjson.Unquote(v)
+		case "tool_input":
+			t.Input = v
+		case "tool_response":
+			t.Response = v
+		}
+		return true
+	})
+	if !rawjson.IsObject(data) || t.Name == "" || ownTool(t.Name) {
 		return Deed{}, false
+	}
+	a, ok := action{id: e.EventID, kind: kindOfTool(t.Name, t.Input)}, true
+	switch a.kind {
+	case actRead, actOther:
+		return Deed{}, false
+	case actCommand:
+		if a, ok = actionOf(e); !ok {
+			return Deed{}, false
+		}
+	default:
+		a.out = outcomeOf(t.Response)
+		a.touched = fileTouches(a.kind, t, projectBase(e.Source.ProjectPath), a.out)
 	}
 	d := Deed{EventID: a.id, Known: a.out.known, Failed: a.out.failed}
 	for _, t := range a.touched {

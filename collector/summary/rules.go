@@ -159,6 +159,11 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 		g.asks = append(g.asks, a.Title)
 	}
 	g.question = g.question && (a.Question || a.Title == "")
+	if a.Title == "" && len(deeds) == 0 {
+		thanks := *v // what is said to thanks answers nothing
+		thanks.answers = nil
+		v = &thanks
+	}
 	o.join(g, v, deeds)
 }
 
@@ -216,7 +221,7 @@ func (o *outliner) match(a *extract.Ask, words map[string]bool, files []string) 
 			}
 		}
 		overlap := float64(same) / float64(max(1, min(len(files), len(g.files))))
-		if both >= 2 && near >= 0.5 || both == len(words) && both > 0 && near >= 0.5 || both >= 1 && near >= 0.25 && overlap >= 0.5 {
+		if both >= 3 && near >= 0.5 || both >= 2 && near > 0.6 || both == len(words) && both > 0 && near >= 0.5 || both >= 1 && near >= 0.25 && overlap >= 0.5 {
 			if score := near + overlap; score >= bestScore { // of equals the later one
 				best, bestScore = g, score
 			}
@@ -349,11 +354,26 @@ func (g *goal) intent() Intent {
 	case g.open || len(in.NextSteps) > 0 || unfinished(answer):
 	case g.question && len(answer) > 0 && len(g.files) == 0:
 		in.Status = statusCompleted
-	case in.Verified != nil && *in.Verified:
+	case in.Verified != nil && *in.Verified, g.ran():
 		in.Status = statusCompleted
 	}
 	in.settle()
 	return in
+}
+
+// ran tells whether all that was asked for was to run something, and it ran and did not fail.
+func (g *goal) ran() bool {
+	verb, _, _ := strings.Cut(strings.ToLower(g.title), " ")
+	if !slices.Contains([]string{"commit", "push", "merge", "tag", "run", "rerun"}, verb) || len(g.files) > 0 || len(g.asks) > 0 {
+		return false
+	}
+	done := false
+	for i := range g.deeds {
+		if d := &g.deeds[i]; d.Command != "" {
+			done = d.Known && !d.Failed // the last one counts
+		}
+	}
+	return done
 }
 
 func (g *goal) lastAnswer() string {

@@ -31,8 +31,8 @@ func longSession(b *bench) {
 	b.turn("Never mind the orders table rename. From now on we never touch the schema by hand.", "I put schema.sql back as it was.", wrote1("schema.sql"))                                  // 6
 	b.turn("Add a health endpoint to server.go and merge it.", "I added /health to server.go and merged it.\n\n**Next steps**\n- Roll it out to staging\n- [x] Write the handler\n\nWould you like me to add metrics as well?",
 		wrote1("server.go"), ran("git commit -am health", 0), ran("git push", 0)) // 7
-	b.turn("Add a health endpoint to server.go and merge it.", "It is in already.") // 8, a resend
-	b.turn("Describe the release process in RELEASING.md", "-", wrote1("RELEASING.md"))  // 9, broken off
+	b.turn("Add a health endpoint to server.go and merge it.", "It is in already.")     // 8, a resend
+	b.turn("Describe the release process in RELEASING.md", "-", wrote1("RELEASING.md")) // 9, broken off
 }
 
 func (b *bench) maker(engine func() (llm.Engine, error), change func(*config.SessionSummary)) *Maker {
@@ -297,5 +297,62 @@ func TestMakerWithoutASession(t *testing.T) {
 				t.Errorf("%s in %q gives %v", what, ns, err)
 			}
 		}
+	}
+}
+
+// Goals that share a thing or a verb are not one goal.
+func TestOutlineTellsGoalsApart(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		turns []string
+		want  []string // title: state, the last touched first
+	}{
+		{"one table, two wishes", []string{"Rename the orders table to purchases", "Done.", "Add an index on customer_id to the orders table", "Done."},
+			[]string{"Add an index on customer_id to the orders table: in-progress", "Rename the orders table to purchases: in-progress"}},
+		{"thanks answers nothing", []string{"Which port does the collector use?", "It uses 8080.", "Thanks!", "You're welcome!"},
+			[]string{"Which port does the collector use?: done"}},
+		{"going on", []string{"Cap the retries in upload.go at three", "Half of it is done.", "ok go on", "Done.", "it still fails, try again", "Fixed."},
+			[]string{"Cap the retries in upload.go at three: in-progress"}},
+		{"in other words", []string{"The upload retries never stop, cap them at three", "Done.", "Which port does it use?", "8080 it is.", "cap the upload retries at five instead", "Done."},
+			[]string{"The upload retries never stop, cap them at three: in-progress", "Which port does it use?: done"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, nil)
+			for i := 0; i < len(c.turns); i += 2 {
+				b.turn(c.turns[i], c.turns[i+1])
+			}
+			v, err := b.maker(nil, nil).Outline(t.Context(), benchSpace, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, in := range v.Intents {
+				got = append(got, in.Title+": "+in.State)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestOutlineOfWhatWasOnlyRun(t *testing.T) {
+	for _, c := range []struct {
+		name, prompt, command string
+		exit                  int
+		want                  string
+	}{
+		{"a commit", "Commit everything", "git commit -am x", 0, StateDone},
+		{"a commit that failed", "Commit everything", "git commit -am x", 1, StateInProgress},
+		{"a search for a cause", "Find out why the server crashes", "curl localhost:8080", 0, StateInProgress},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.turn(c.prompt, "Here you are.", ran(c.command, c.exit))
+			v, err := b.maker(nil, nil).Outline(t.Context(), benchSpace, "s")
+			if err != nil || len(v.Intents) != 1 || v.Intents[0].State != c.want || v.Intents[0].Verified != nil {
+				t.Errorf("%v %+v", err, v.Intents)
+			}
+		})
 	}
 }
