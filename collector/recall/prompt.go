@@ -25,17 +25,18 @@ const (
 
 // queryTerm is one term of a prompt.
 type queryTerm struct {
-	text   string
-	hash   uint32
-	weight float64 // by place and sort
-	pos    int     // number of the word in what was read
-	class  class
-	chat   bool // a word of courtesy or approval
-	task   bool // a word of any task
-	common bool // a word of everyday
-	name   bool // written as a name or an identifier
-	docs   int  // records of the project that hold it
-	idf    float64
+	text     string
+	hash     uint32
+	weight   float64 // by place and sort
+	pos      int     // number of the word in what was read
+	class    class
+	chat     bool // a word of courtesy or approval
+	task     bool // a word of any task
+	common   bool // a word of everyday
+	software bool // a word of any software project
+	name     bool // written as a name or an identifier
+	docs     int  // records of the project that hold it
+	idf      float64
 }
 
 // prompt is what is left of a prompt to search by.
@@ -96,7 +97,7 @@ func (c *collect) add(term, surface []byte, k class, pos int) {
 		t.weight *= 0.4
 	case k == classWord || k == classPart:
 		t.chat, t.task = c.words.chat[string(surface)], c.words.task[string(surface)]
-		t.common = c.words.common[string(term)]
+		t.common, t.software = c.words.common[string(term)], c.words.software[string(term)]
 	}
 	if i, ok := c.at[t.text]; ok {
 		if t.weight > c.terms[i].weight {

@@ -56,9 +56,8 @@ func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
 	}
 	n := float64(total)
 	for i := range terms {
-		d := float64(docs[i])
 		terms[i].docs = docs[i]
-		terms[i].idf = math.Log(1 + (n-d+0.5)/(d+0.5))
+		terms[i].idf = rareness(docs[i], total)
 		if terms[i].name {
 			terms[i].idf *= t.name
 		}
@@ -88,6 +87,11 @@ func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
 		sort.SliceStable(kept, func(i, j int) bool { return kept[i].pos < kept[j].pos })
 	}
 	return kept
+}
+
+// rareness is how much it tells, in nats, that a record holds a word which docs of all total records hold.
+func rareness(docs, total int) float64 {
+	return math.Log(1 + (float64(total-docs)+0.5)/(float64(docs)+0.5))
 }
 
 // scored is a candidate on its way through the ranking.

@@ -63,7 +63,7 @@ review summarize summarise summary describe list open read print generate refact
 make made makes making use used using get gets getting need needs via per same want know tell call only all not no still
 already always never out off up down over under after before more most own other against between into through`
 
-type wordLists struct{ stop, chat, task, common map[string]bool } // common holds stems
+type wordLists struct{ stop, chat, task, common, software map[string]bool } // common and software hold stems
 
 func wordSets() *wordLists { return loadWords() }
 
@@ -77,9 +77,12 @@ var loadWords = sync.OnceValue(func() *wordLists {
 		}
 		return m
 	}
-	common := map[string]bool{}
-	for w := range set(commonWords) {
-		common[string(stem([]byte(w)))] = true
+	stems := func(list string) map[string]bool {
+		m := map[string]bool{}
+		for w := range set(list) {
+			m[string(stem([]byte(w)))] = true
+		}
+		return m
 	}
-	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords), common}
+	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords), stems(commonWords), stems(softwareWords)}
 })
