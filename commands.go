@@ -17,11 +17,12 @@ type commands struct {
 	Summary  summaryCmd  `cmd:"" group:"memory" help:"Say where a session stands: what needs you, what is next."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
-	Forget  forgetCmd  `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
-	History historyCmd `cmd:"" group:"memory" help:"Show the older records that a record stands for."`
-	Restore restoreCmd `cmd:"" group:"memory" help:"Bring back a record that another one stands for."`
-	Export  exportCmd  `cmd:"" group:"memory" help:"Write events and records as lines of JSON."`
-	Import  importCmd  `cmd:"" group:"memory" help:"Store what an export holds, or the TypeScript kiro-learn's database."`
+	Forget   forgetCmd   `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`
+	History  historyCmd  `cmd:"" group:"memory" help:"Show the older records that a record stands for."`
+	Restore  restoreCmd  `cmd:"" group:"memory" help:"Bring back a record that another one stands for."`
+	Projects projectsCmd `cmd:"" group:"memory" help:"List projects, or join two after a move."`
+	Export   exportCmd   `cmd:"" group:"memory" help:"Write events and records as lines of JSON."`
+	Import   importCmd   `cmd:"" group:"memory" help:"Store what an export holds, or the TypeScript kiro-learn's database."`
 
 	Install   installCmd   `cmd:"" group:"setup" help:"Wire the hooks and the MCP server into every Kiro found."`
 	Uninstall uninstallCmd `cmd:"" group:"setup" help:"Take everything out again and give the files back as they were."`

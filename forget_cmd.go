@@ -106,18 +106,24 @@ func (f forgetCmd) selection(a *app) (sel client.Selection, err error) {
 	return sel, nil
 }
 
-// confirm asks; anything but a yes is a no.
+// confirm asks whether to forget.
 func (f forgetCmd) confirm(a *app, would client.Forgotten) error {
 	how := "It can be brought back for a while"
 	if f.Now {
 		how = "It cannot be brought back"
 	}
-	_, _ = fmt.Fprintf(a.stderr, "%s will be forgotten. %s. Go on? [y/N] ", counted(would), how)
-	line, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); (err == nil || errors.Is(err, io.EOF)) && (answer == "y" || answer == "yes") {
+	if a.agreed(counted(would) + " will be forgotten. " + how + ".") {
 		return nil
 	}
 	return errors.New("nothing was forgotten; to go on without being asked add --yes")
+}
+
+// agreed asks whether to go on; anything but a yes is a no.
+func (a *app) agreed(what string) bool {
+	_, _ = fmt.Fprint(a.stderr, what+" Go on? [y/N] ")
+	line, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return (err == nil || errors.Is(err, io.EOF)) && (answer == "y" || answer == "yes")
 }
 
 func empty(f client.Forgotten) bool { return f.Events+f.Records+f.Sessions == 0 }
@@ -195,8 +201,7 @@ func (f forgetCmd) undo(ctx context.Context, a *app, cl *client.Client) error {
 
 func (f forgetCmd) purge(ctx context.Context, a *app, cl *client.Client) error {
 	if !f.Yes {
-		_, _ = fmt.Fprint(a.stderr, "All that can still be brought back goes for good. Go on? [y/N] ")
-		if line, _ := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n'); !strings.EqualFold(strings.TrimSpace(line), "y") {
+		if !a.agreed("All that can still be brought back goes for good.") {
 			return errors.New("nothing has gone; to go on without being asked add --yes")
 		}
 	}

@@ -37,6 +37,8 @@ func (c *Collector) handler() http.Handler {
 	c.forgetRoutes(m)
 	c.exportRoutes(m)
 	c.historyRoutes(m)
+	c.projectRoutes(m)
+	m.HandleFunc("GET /metrics", c.getMetrics)
 	m.HandleFunc("POST /v1/drain", c.postDrain)
 	m.HandleFunc("POST /v1/extract", c.postExtract)
 	m.HandleFunc("POST /v1/shutdown", c.postShutdown)
@@ -58,6 +60,7 @@ func (c *Collector) counted(next http.Handler) http.Handler {
 			}
 			c.last.Store(c.o.Now().UnixNano())
 			c.running.Add(-1)
+			c.served.Add(1)
 		}()
 		w.Header().Set(client.VersionHeader, c.o.Version)
 		if r.Context().Value(overTCP{}) == nil && fromElsewhere(r) { // what comes over TCP has a gate of its own

@@ -63,6 +63,7 @@ type Collector struct {
 	started   time.Time
 	last      atomic.Int64 // when the last request ended, in Unix nanoseconds
 	running   atomic.Int64 // requests under way
+	served    atomic.Int64 // requests answered
 }
 
 // Run is a collector's whole life: it returns when ctx ends, when the collector has been idle for long enough, or when a

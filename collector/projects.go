@@ -1,0 +1,63 @@
+package collector
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"kiro-learn/collector/client"
+	"kiro-learn/collector/store"
+	"kiro-learn/internal/event"
+)
+
+func (c *Collector) projectRoutes(m *http.ServeMux) {
+	m.HandleFunc("GET /v1/projects", c.getProjects)
+	m.HandleFunc("POST /v1/projects/merge", c.postMerge)
+}
+
+func (c *Collector) getProjects(w http.ResponseWriter, r *http.Request) {
+	found, err := c.store.Stats(r.Context(), "")
+	if err != nil {
+		c.internal(w, "list the projects", err)
+		return
+	}
+	items := []client.Project{}
+	for _, st := range found {
+		if store.OfSession(st.Namespace) {
+			continue
+		}
+		items = append(items, client.Project{Namespace: st.Namespace, ProjectPath: st.ProjectPath, Events: st.Events, Records: st.Records, Sessions: st.Sessions})
+	}
+	reply(w, http.StatusOK, map[string]any{"items": items})
+}
+
+// postMerge moves all that one project holds into another of the same actor.
+func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
+	b, ok := readBody(w, r, "application/json")
+	if !ok {
+		return
+	}
+	var in client.Merge
+	if err := json.Unmarshal(b, &in); err != nil {
+		fail(w, http.StatusBadRequest, "the request must be a JSON object with from and into", nil)
+		return
+	}
+	from, _, okFrom := event.SplitNamespace(in.From)
+	into, _, okInto := event.SplitNamespace(in.Into)
+	if !okFrom || !okInto || from != into {
+		fail(w, http.StatusBadRequest, "from and into must be namespaces /actor/<actor_id>/project/<project_id>/ of one actor", nil)
+		return
+	}
+	longAnswer(w)
+	events, records, err := c.store.Merge(r.Context(), in.From, in.Into, in.ProjectPath)
+	switch {
+	case errors.Is(err, store.ErrSameProject):
+		fail(w, http.StatusBadRequest, err.Error(), nil)
+	case err != nil:
+		c.internal(w, "merge the projects", err)
+	case events+records == 0:
+		reply(w, http.StatusNotFound, map[string]string{"error": "there is nothing of this project", "code": "project_not_found"})
+	default:
+		reply(w, http.StatusOK, client.Merged{Events: events, Records: records})
+	}
+}
