@@ -61,6 +61,21 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
+func TestMeasureWritesWhatItFound(t *testing.T) {
+	var out bytes.Buffer
+	if err := Measure(context.Background(), strings.NewReader(smallSet), t.TempDir(), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"records    4 in 2 collections", "mrr        0.7500\n", "queries    4\n", "ms_p99"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in %q", want, out.String())
+		}
+	}
+	if err := Measure(context.Background(), strings.NewReader("no set"), t.TempDir(), &out); err == nil {
+		t.Error("a file that is no set is measured")
+	}
+}
+
 func TestRecordIDsAreULIDs(t *testing.T) {
 	c := Collection{Name: "shop"}
 	id, err := c.ulid(Record{ID: "a", Time: "2016-07-30T23:54:10.259Z"})
