@@ -49,7 +49,7 @@ func (r collectorRun) Run(a *app) error {
 	if errors.Is(err, collector.ErrRunning) && r.Listen != "" {
 		return errors.New("a collector is running already and does not listen on TCP; stop it first with: kiro-learn collector stop")
 	}
-	if errors.Is(err, collector.ErrRunning) {
+	if errors.Is(err, collector.ErrRunning) || errors.Is(err, collector.ErrStopped) {
 		return nil
 	}
 	if err != nil {
@@ -123,6 +123,9 @@ func stopCollector(a *app, timeout time.Duration) (bool, error) {
 	}
 	if err != nil {
 		return false, fmt.Errorf("the collector does not answer; end its process, whose number is in the log %s: %w", a.dirs.LogFile(), err)
+	}
+	if err := collector.NoteStop(a.dirs); err != nil {
+		return false, err
 	}
 	if err := cl.Call(ctx, "POST", "/v1/shutdown", nil, nil); err != nil {
 		return false, err

@@ -225,7 +225,7 @@ func checkMachinePaths(tree fs.FS) (bad []string, err error) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() {
+		if !d.Type().IsRegular() || name == ".git" { // of a linked worktree
 			return nil
 		}
 		text, err := fs.ReadFile(tree, name)

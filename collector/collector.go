@@ -32,6 +32,9 @@ const maxRequest = 2 << 20
 // ErrRunning means that another collector of this user answers, so there is nothing to do.
 var ErrRunning = errors.New("a collector is running already")
 
+// ErrStopped means that a person stopped the collector while this one waited for its place.
+var ErrStopped = errors.New("the collector was stopped")
+
 // Options of a collector.
 type Options struct {
 	Dirs    config.Dirs

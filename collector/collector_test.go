@@ -454,3 +454,29 @@ func TestACollectorWhoseSocketIsGoneLeaves(t *testing.T) {
 		t.Fatal("still there, unreachable")
 	}
 }
+
+func TestACollectorThatWaitsLeavesWhenAPersonStopsTheOther(t *testing.T) {
+	w := newWorld(t)
+	if err := os.MkdirAll(w.dirs.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock := theLock(w.dirs) // one that is on its way out, and does not answer any more
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	began := time.Now()
+	go func() { done <- Run(context.Background(), w.options("1.2.3")) }()
+	for !StoppedSince(w.dirs, began) || time.Since(began) < 50*time.Millisecond { // until it surely waits
+		if err := NoteStop(w.dirs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrStopped) {
+		t.Errorf("got %v, want ErrStopped", err)
+	}
+	w.start() // and one that begins afterwards is not concerned
+}

@@ -33,11 +33,15 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := false
-	for deadline := time.Now().Add(lockWait); ; {
+	asked, began := false, time.Now()
+	for deadline := began.Add(lockWait); ; {
 		ok, err := lock.TryLock()
 		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", lock.Path(), err)
+		}
+		if ok && StoppedSince(o.Dirs, began) { // whoever stopped the one before us did not know of us
+			_ = lock.Unlock()
+			return nil, ErrStopped
 		}
 		if ok {
 			return func() { _ = lock.Unlock() }, nil
@@ -59,6 +63,29 @@ func takeOver(ctx context.Context, o Options) (unlock func(), err error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// NoteStop notes that a person stops the collector now, so that one that is just waiting for its place leaves, too.
+func NoteStop(d config.Dirs) error {
+	if err := os.MkdirAll(d.State, 0o700); err != nil {
+		return fmt.Errorf("note the stop: %w", err)
+	}
+	if err := atomicfile.WriteUnsynced(stopNote(d), []byte(time.Now().Format(time.RFC3339Nano)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("note the stop: %w", err)
+	}
+	return nil
+}
+
+// StoppedSince tells whether a person has stopped the collector since a time.
+func StoppedSince(d config.Dirs, since time.Time) bool {
+	b, err := os.ReadFile(stopNote(d))
+	if err != nil {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(string(b)))
+	return err == nil && at.After(since)
+}
+
+func stopNote(d config.Dirs) string { return filepath.Join(d.State, "collector-stop") }
 
 // theLock is what the user's only collector holds from before it opens its files until after it has closed them.
 func theLock(d config.Dirs) *flock.Flock {
