@@ -77,8 +77,10 @@ func TestHostileSessionIDs(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, noCollector())
 	long := strings.Repeat("x", 64<<10)
-	ids := []string{"../../../../escaped", "/etc/passwd", "..", ".", "a/b", "a_b", "a:b", "a b", "A/B", "a\\b", "a\x00b", "a\nb", "a\tb", long, long + "y",
-		strings.Repeat("z", 128), strings.Repeat("z", 129), "漢字", "\U0001f600", "$(touch escaped)", "; rm -rf x", "%2e%2e%2f", "con", "derived-0123", "hashed-0123", "' OR 1=1 --", `{"a":1}`}
+	ids := []string{
+		"../../../../escaped", "/etc/passwd", "..", ".", "a/b", "a_b", "a:b", "a b", "A/B", "a\\b", "a\x00b", "a\nb", "a\tb", long, long + "y",
+		strings.Repeat("z", 128), strings.Repeat("z", 129), "漢字", "\U0001f600", "$(touch escaped)", "; rm -rf x", "%2e%2e%2f", "con", "derived-0123", "hashed-0123", "' OR 1=1 --", `{"a":1}`,
+	}
 	for i, id := range ids {
 		b.quiet("userPromptSubmit", b.prompt(id, fmt.Sprintf("prompt %d", i)))
 		b.quiet("postToolUse", b.tool(id, fields{"n": i}, "ok"))

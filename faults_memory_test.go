@@ -26,16 +26,20 @@ const frame = "## Notes from earlier sessions in this project (kiro-learn)"
 func (b *box) turn(session, prompt, file, answer string) {
 	b.t.Helper()
 	b.hook("userPromptSubmit", b.prompt(session, prompt))
-	b.quiet("postToolUse", fields{"session_id": session, "cwd": b.project, "tool_name": "fs_write",
-		"tool_input": fields{"command": "create", "path": filepath.Join(b.project, file), "file_text": "x"}, "tool_response": fields{"success": true, "result": []string{""}}})
+	b.quiet("postToolUse", fields{
+		"session_id": session, "cwd": b.project, "tool_name": "fs_write",
+		"tool_input": fields{"command": "create", "path": filepath.Join(b.project, file), "file_text": "x"}, "tool_response": fields{"success": true, "result": []string{""}},
+	})
 	b.quiet("stop", b.stop(session, answer))
 }
 
 // remember stores a record as a client of the API does.
 func (b *box) remember(namespace, title, summary string, facts, files []string) {
 	b.t.Helper()
-	r := event.Record{RecordID: "mr_" + ulid.Make().String(), Namespace: namespace, Strategy: event.StrategyMCPObservation, Title: title, Summary: summary,
-		Facts: facts, FilesTouched: files, Concepts: []string{}, SourceEventIDs: []string{ulid.Make().String()}, CreatedAt: time.Now().UTC().Format(time.RFC3339), ObservationType: event.TypeDiscovery}
+	r := event.Record{
+		RecordID: "mr_" + ulid.Make().String(), Namespace: namespace, Strategy: event.StrategyMCPObservation, Title: title, Summary: summary,
+		Facts: facts, FilesTouched: files, Concepts: []string{}, SourceEventIDs: []string{ulid.Make().String()}, CreatedAt: time.Now().UTC().Format(time.RFC3339), ObservationType: event.TypeDiscovery,
+	}
 	r.Fit()
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -53,8 +57,10 @@ func TestSmallTalkRecallsNothing(t *testing.T) {
 	b.turn("one", "Hello, please continue with the upload job: we decided to cap retries at three, ok? Thanks!", "upload/upload.go", "Ok, thanks. What we did: retries are capped at three, and it works now. Hello to the gateway.")
 	b.turn("one", "Good, yes, do it: rename the table orders to purchase_orders, and tell me what you think.", "db/0007.sql", "Done. The table is called purchase_orders now; go on and have a look at what is there.")
 	b.must("flush", "--extract", "--timeout", "50s")
-	for i, talk := range []string{"hello", "Hello!", "ok", "OK.", "thanks!", "thank you very much", "continue", "go on", "yes", "no", "yes, do it", "please", "what do you think?",
-		"and now?", "is it there?", "that works now, thanks", "?", "...", "👍", "/clear", "1", "a", "the", "hmm, not what I meant", "write a haiku about the sea", "do it again please"} {
+	for i, talk := range []string{
+		"hello", "Hello!", "ok", "OK.", "thanks!", "thank you very much", "continue", "go on", "yes", "no", "yes, do it", "please", "what do you think?",
+		"and now?", "is it there?", "that works now, thanks", "?", "...", "👍", "/clear", "1", "a", "the", "hmm, not what I meant", "write a haiku about the sea", "do it again please",
+	} {
 		if out := b.hook("userPromptSubmit", b.prompt(fmt.Sprint("talk-", i), talk)); out != "" {
 			t.Errorf("%q printed %.300q", talk, out)
 		}

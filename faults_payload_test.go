@@ -112,8 +112,10 @@ func TestFieldsOfOtherTypes(t *testing.T) {
 		{"answer-list", "stop", `{"assistant_response":["x"]}`, nil, "x"},
 	}
 	for _, tt := range tests {
-		p := fields{"hook_event_name": tt.hook, "cwd": b.project, "session_id": tt.name, "prompt": "p", "tool_name": "write",
-			"tool_input": fields{"path": "a"}, "tool_response": fields{"success": true, "result": "fine"}, "assistant_response": "a"}
+		p := fields{
+			"hook_event_name": tt.hook, "cwd": b.project, "session_id": tt.name, "prompt": "p", "tool_name": "write",
+			"tool_input": fields{"path": "a"}, "tool_response": fields{"success": true, "result": "fine"}, "assistant_response": "a",
+		}
 		if err := json.Unmarshal([]byte(tt.change), &p); err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 )
 
 // held runs a hook whose stdin stays open behind what is written to it, in pieces of size bytes if that is not 0. It gives
-// what the writer met and what the hook printed.
-func (b *box) held(name, data string, size int, args ...string) (written error, stdout string) {
+// what the hook printed and what the writer met.
+func (b *box) held(name, data string, size int, args ...string) (stdout string, written error) {
 	b.t.Helper()
 	cmd := exec.Command(b.program, append([]string{name}, args...)...)
 	cmd.Dir, cmd.Env = b.cwd, b.env
@@ -30,7 +30,7 @@ func (b *box) held(name, data string, size int, args ...string) (written error, 
 	}
 	if err != nil {
 		b.t.Error(err)
-		return nil, ""
+		return "", nil
 	}
 	wrote := make(chan error, 1)
 	go func() { wrote <- dribble(in, data, size) }()
@@ -42,12 +42,12 @@ func (b *box) held(name, data string, size int, args ...string) (written error, 
 	case <-time.After(patience):
 		_ = cmd.Process.Kill()
 		b.t.Errorf("%s %q: still there after %v with stdin open", name, args, patience)
-		return <-wrote, ""
+		return "", <-wrote
 	}
 	if took := time.Since(begun); err != nil || complaint.Len() > 0 || took > hang {
 		b.t.Errorf("%s %q: %v, stderr %q, in %v", name, args, err, complaint.String(), took)
 	}
-	return <-wrote, out.String()
+	return out.String(), <-wrote
 }
 
 func dribble(w io.Writer, data string, size int) error {
@@ -96,7 +96,7 @@ func TestStdinThatNeverCloses(t *testing.T) {
 			run <- struct{}{}
 			defer func() { <-run; done <- struct{}{} }()
 			b := b.with(append(tt.env, "KIRO_SESSION_ID="+tt.name)...)
-			if err, out := b.held(tt.hook, tt.data, tt.size, tt.args...); err != nil || out != "" {
+			if out, err := b.held(tt.hook, tt.data, tt.size, tt.args...); err != nil || out != "" {
 				b.t.Errorf("%s: the writer met %v, the hook printed %q", tt.name, err, out)
 			}
 		}()
@@ -143,7 +143,7 @@ func TestIDE0NeverTouchesStdin(t *testing.T) {
 	}
 	for _, tt := range tests {
 		// What is on stdin would win if it were read.
-		err, out := b.with("KIRO_SESSION_ID="+tt.name, "USER_PROMPT="+tt.variable).held(tt.hook, `{"prompt":"from stdin","assistant_response":"from stdin","tool_name":"from stdin"}`, 0, tt.args...)
+		out, err := b.with("KIRO_SESSION_ID="+tt.name, "USER_PROMPT="+tt.variable).held(tt.hook, `{"prompt":"from stdin","assistant_response":"from stdin","tool_name":"from stdin"}`, 0, tt.args...)
 		if err != nil || out != "" {
 			t.Errorf("%s: the writer met %v, the hook printed %q", tt.name, err, out)
 		}
@@ -199,7 +199,7 @@ func TestParentStillWriting(t *testing.T) {
 				data = tt.data(b)
 			}
 			for _, size := range []int{0, 200_000} { // at once, and in pieces
-				if err, out := b.held(tt.hook, data, size); err != nil || out != "" {
+				if out, err := b.held(tt.hook, data, size); err != nil || out != "" {
 					t.Errorf("in pieces of %d: the writer met %v, the hook printed %q", size, err, out)
 				}
 			}
@@ -265,8 +265,10 @@ func utf16Text(s string, big bool) string {
 func TestEmptyPayloads(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, noCollector())
-	inputs := []string{"", "\n", " \t\r\n", "{}", " {} \r\n", "\ufeff", "\ufeff{}", "null", "[]", `""`,
-		b.bytes(b.prompt("s", "")), b.bytes(b.prompt("s", " \n\t ")), b.bytes(fields{"session_id": "s", "cwd": b.project, "prompt": nil})}
+	inputs := []string{
+		"", "\n", " \t\r\n", "{}", " {} \r\n", "\ufeff", "\ufeff{}", "null", "[]", `""`,
+		b.bytes(b.prompt("s", "")), b.bytes(b.prompt("s", " \n\t ")), b.bytes(fields{"session_id": "s", "cwd": b.project, "prompt": nil}),
+	}
 	log := filepath.Join(b.memory, "state", "kiro-learn.log")
 	var first int64
 	for round := range 3 {

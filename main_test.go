@@ -90,8 +90,10 @@ func newMachine(dir, program string) (*machine, error) {
 			return nil, err
 		}
 	}
-	m.env = []string{"HOME=" + m.home, "KIRO_LEARN_HOME=" + m.memory, "USER=" + os.Getenv("USER"), "TMPDIR=" + os.TempDir(),
-		"PATH=" + filepath.Dir(program) + string(filepath.ListSeparator) + os.Getenv("PATH")}
+	m.env = []string{
+		"HOME=" + m.home, "KIRO_LEARN_HOME=" + m.memory, "USER=" + os.Getenv("USER"), "TMPDIR=" + os.TempDir(),
+		"PATH=" + filepath.Dir(program) + string(filepath.ListSeparator) + os.Getenv("PATH"),
+	}
 	return m, m.configure(nil)
 }
 
@@ -162,10 +164,12 @@ func (m *machine) address() string {
 
 // call asks the collector's API.
 func (m *machine) call(method, path string, body []byte, header ...string) (int, []byte, error) {
-	c := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,
+	c := http.Client{Timeout: patience, Transport: &http.Transport{
+		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", m.address())
-		}}}
+		},
+	}}
 	req, err := http.NewRequest(method, "http://kiro-learn"+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err

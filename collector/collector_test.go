@@ -80,8 +80,10 @@ func (w *world) stop() {
 }
 
 func (w *world) event(kind event.Kind, session, parent string, body []byte) event.Event {
-	return event.Event{EventID: w.ids.Next(time.Second), ParentEventID: parent, SessionID: session, ActorID: "mia", Namespace: event.Namespace("mia", "p"), SchemaVersion: 1,
-		Kind: kind, Body: body, ValidTime: time.Now().UTC().Format(time.RFC3339Nano), Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"}}
+	return event.Event{
+		EventID: w.ids.Next(time.Second), ParentEventID: parent, SessionID: session, ActorID: "mia", Namespace: event.Namespace("mia", "p"), SchemaVersion: 1,
+		Kind: kind, Body: body, ValidTime: time.Now().UTC().Format(time.RFC3339Nano), Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"},
+	}
 }
 
 func (w *world) do(method, path, contentType, body string) (int, string) {

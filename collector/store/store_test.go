@@ -41,14 +41,18 @@ func newID() string { return ulid.Make().String() } // in the order of calls
 const nsA, nsB = "/actor/mia/project/a/", "/actor/mia/project/b/"
 
 func testEvent(session string, kind event.Kind, text string) event.Event {
-	return event.Event{EventID: newID(), SessionID: session, ActorID: "mia", Namespace: nsA, SchemaVersion: 1, Kind: kind,
-		Body: event.TextBody(text), ValidTime: "2026-11-20T09:00:00Z", Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h"}}
+	return event.Event{
+		EventID: newID(), SessionID: session, ActorID: "mia", Namespace: nsA, SchemaVersion: 1, Kind: kind,
+		Body: event.TextBody(text), ValidTime: "2026-11-20T09:00:00Z", Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h"},
+	}
 }
 
 func testRecord(ns, title string) event.Record {
-	return event.Record{RecordID: "mr_" + newID(), Namespace: ns, Strategy: "rules", Title: title, Summary: "summary of " + title,
+	return event.Record{
+		RecordID: "mr_" + newID(), Namespace: ns, Strategy: "rules", Title: title, Summary: "summary of " + title,
 		Facts: []string{"a fact"}, Concepts: []string{}, FilesTouched: []string{}, SourceEventIDs: []string{newID()},
-		CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "discovery"}
+		CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "discovery",
+	}
 }
 
 func TestAnEventIsStoredOnceAndComesBackAsItWas(t *testing.T) {

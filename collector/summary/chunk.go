@@ -79,8 +79,10 @@ func (c *Chunker) Of(ctx context.Context, namespace, session string, turns []ext
 // records makes the chunk's record and the full session's.
 func (c *Chunker) records(p *part, strategy string, chunk, full []topic) []store.SessionRecord {
 	actor, _, ok := event.SplitNamespace(p.namespace)
-	base := event.Record{Strategy: strategy, ObservationType: event.TypeSessionSummary,
-		Namespace: "/strategy/" + strategy + "/actor/" + actor + "/session/" + p.session + "/"}
+	base := event.Record{
+		Strategy: strategy, ObservationType: event.TypeSessionSummary,
+		Namespace: "/strategy/" + strategy + "/actor/" + actor + "/session/" + p.session + "/",
+	}
 	base.SourceEventIDs, base.CreatedAt = p.sources()
 	if !ok || len(base.SourceEventIDs) == 0 {
 		return nil

@@ -95,21 +95,27 @@ func newBench(t *testing.T, engine func() (llm.Engine, error)) *bench {
 	t.Cleanup(func() { _ = st.Close() })
 	b := &bench{t: t, store: st}
 	id := func() string { b.n++; return fmt.Sprintf("mr_01ARZ3NDEKTSV4RRFFQ69G%04d", b.n) }
-	c := &Chunker{Store: st, Engine: engine, NewID: id, Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED]") },
-		Failed: func(string, error) {}}
-	b.w = extract.NewWorker(extract.Options{Store: st, About: c.Of, Failed: func(cause string, err error) { t.Errorf("%s: %v", cause, err) },
+	c := &Chunker{
+		Store: st, Engine: engine, NewID: id, Scrub: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED]") },
+		Failed: func(string, error) {},
+	}
+	b.w = extract.NewWorker(extract.Options{
+		Store: st, About: c.Of, Failed: func(cause string, err error) { t.Errorf("%s: %v", cause, err) },
 		Distil: func(_ context.Context, turns []extract.Turn) ([]event.Record, error) {
 			return extract.Rules(turns, id), nil
-		}})
+		},
+	})
 	return b
 }
 
 func (b *bench) event(kind event.Kind, parent string, body []byte) event.Event {
 	b.t.Helper()
 	b.n++
-	e := event.Event{EventID: fmt.Sprintf("01BRZ3NDEKTSV4RRFFQ69G%04d", b.n), ParentEventID: parent, SessionID: "s", ActorID: "mia", Namespace: benchSpace, SchemaVersion: 1,
+	e := event.Event{
+		EventID: fmt.Sprintf("01BRZ3NDEKTSV4RRFFQ69G%04d", b.n), ParentEventID: parent, SessionID: "s", ActorID: "mia", Namespace: benchSpace, SchemaVersion: 1,
 		Kind: kind, Body: body, ValidTime: time.Date(2026, 1, 2, 3, 4, 0, b.n*1e6, time.UTC).Format(time.RFC3339Nano),
-		Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"}}
+		Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"},
+	}
 	if _, err := b.store.AddEvents(b.t.Context(), []event.Event{e}); err != nil {
 		b.t.Fatal(err)
 	}

@@ -357,6 +357,8 @@ func (m *Maker) make(ctx context.Context, k key, st *standing, engine llm.Engine
 	if err != nil {
 		return fmt.Errorf("encode a session summary: %w", err)
 	}
-	return m.o.Store.SaveSessionSummary(ctx, k.namespace, k.session, store.SessionSummary{Sig: st.session.NewestID, Gen: st.session.Gen,
-		UserTurns: st.talk.count, State: doc.State(), Generated: m.o.Now(), Data: m.o.Scrub(data)})
+	return m.o.Store.SaveSessionSummary(ctx, k.namespace, k.session, store.SessionSummary{
+		Sig: st.session.NewestID, Gen: st.session.Gen,
+		UserTurns: st.talk.count, State: doc.State(), Generated: m.o.Now(), Data: m.o.Scrub(data),
+	})
 }

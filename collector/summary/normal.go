@@ -60,9 +60,11 @@ func normal(raw json.RawMessage, turns, maxIntents, maxConstraints int) (Doc, er
 }
 
 func (g *given) intent(turns int) (Intent, bool) {
-	in := Intent{Title: line(g.Title, titleChars), Ranges: rangesOf(g.Ranges, turns), Status: statusOf(g.Status),
+	in := Intent{
+		Title: line(g.Title, titleChars), Ranges: rangesOf(g.Ranges, turns), Status: statusOf(g.Status),
 		Verified: truth(g.Verified), InitialIntent: line(g.InitialIntent, initialChars),
-		Progress: lines(g.Progress, maxLines), NextSteps: stepsOf(g.NextSteps)}
+		Progress: lines(g.Progress, maxLines), NextSteps: stepsOf(g.NextSteps),
+	}
 	if in.Title == "" || len(in.Ranges) == 0 {
 		return in, false
 	}

@@ -276,10 +276,12 @@ func takesBack(s string) bool {
 	if strings.HasSuffix(strings.TrimRight(low, " "), "?") {
 		return false
 	}
-	for _, cue := range []string{" never mind", " nevermind", " scrap ", " abandon ", " cancel that", " cancel the", " drop that", " drop it", " drop this",
+	for _, cue := range []string{
+		" never mind", " nevermind", " scrap ", " abandon ", " cancel that", " cancel the", " drop that", " drop it", " drop this",
 		" drop the idea", " drop the plan", " skip that", " skip it", " no longer need", " no longer want", " don't need that", " don't want that",
 		" changed my mind", " take that back", " i take back", " stop working on", " let's not ", " forget it", " forget that", " forget about",
-		" not needed any more", " not needed anymore", " isn't needed any more", " isn't needed anymore", " call it off", " give up on"} {
+		" not needed any more", " not needed anymore", " isn't needed any more", " isn't needed anymore", " call it off", " give up on",
+	} {
 		at := strings.Index(low, cue)
 		if at < 0 {
 			continue

@@ -41,8 +41,10 @@ func (b *bench) maker(engine func() (llm.Engine, error), change func(*config.Ses
 	if change != nil {
 		change(&cfg)
 	}
-	return NewMaker(Options{Store: b.store, Config: cfg, Engine: engine, Scrub: func(j []byte) []byte { return j }, Remembers: func(string) bool { return true },
-		Busy: func(int) {}, Declines: func(string) {}, Failed: func(string, error) {}})
+	return NewMaker(Options{
+		Store: b.store, Config: cfg, Engine: engine, Scrub: func(j []byte) []byte { return j }, Remembers: func(string) bool { return true },
+		Busy: func(int) {}, Declines: func(string) {}, Failed: func(string, error) {},
+	})
 }
 
 func TestOutlineOfALongSession(t *testing.T) {
@@ -229,8 +231,10 @@ func TestModelOfALongSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"--- turn 8: the person (a verbatim repeat of turn 7) ---", "--- automation, not the person, not counted ---\n[workflow] nightly build 381",
-		"--- this turn has no end: it was interrupted ---", "The session has 9 turns of the person"} {
+	for _, s := range []string{
+		"--- turn 8: the person (a verbatim repeat of turn 7) ---", "--- automation, not the person, not counted ---\n[workflow] nightly build 381",
+		"--- this turn has no end: it was interrupted ---", "The session has 9 turns of the person",
+	} {
 		if !strings.Contains(string(prompt), s) {
 			t.Errorf("the prompt does not say %q", s)
 		}
@@ -307,14 +311,26 @@ func TestOutlineTellsGoalsApart(t *testing.T) {
 		turns []string
 		want  []string // title: state, the last touched first
 	}{
-		{"one table, two wishes", []string{"Rename the orders table to purchases", "Done.", "Add an index on customer_id to the orders table", "Done."},
-			[]string{"Add an index on customer_id to the orders table: in-progress", "Rename the orders table to purchases: in-progress"}},
-		{"thanks answers nothing", []string{"Which port does the collector use?", "It uses 8080.", "Thanks!", "You're welcome!"},
-			[]string{"Which port does the collector use?: done"}},
-		{"going on", []string{"Cap the retries in upload.go at three", "Half of it is done.", "ok go on", "Done.", "it still fails, try again", "Fixed."},
-			[]string{"Cap the retries in upload.go at three: in-progress"}},
-		{"in other words", []string{"The upload retries never stop, cap them at three", "Done.", "Which port does it use?", "8080 it is.", "cap the upload retries at five instead", "Done."},
-			[]string{"The upload retries never stop, cap them at three: in-progress", "Which port does it use?: done"}},
+		{
+			"one table, two wishes",
+			[]string{"Rename the orders table to purchases", "Done.", "Add an index on customer_id to the orders table", "Done."},
+			[]string{"Add an index on customer_id to the orders table: in-progress", "Rename the orders table to purchases: in-progress"},
+		},
+		{
+			"thanks answers nothing",
+			[]string{"Which port does the collector use?", "It uses 8080.", "Thanks!", "You're welcome!"},
+			[]string{"Which port does the collector use?: done"},
+		},
+		{
+			"going on",
+			[]string{"Cap the retries in upload.go at three", "Half of it is done.", "ok go on", "Done.", "it still fails, try again", "Fixed."},
+			[]string{"Cap the retries in upload.go at three: in-progress"},
+		},
+		{
+			"in other words",
+			[]string{"The upload retries never stop, cap them at three", "Done.", "Which port does it use?", "8080 it is.", "cap the upload retries at five instead", "Done."},
+			[]string{"The upload retries never stop, cap them at three: in-progress", "Which port does it use?: done"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, nil)

@@ -74,9 +74,11 @@ func listItem(s string) (string, bool) {
 
 func saysLeft(s string) bool {
 	low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
-	for _, p := range []string{"next step is", "the next step is", "next, ", "what remains is", "what is left is", "what's left is", "remaining: ", "still to do: ",
+	for _, p := range []string{
+		"next step is", "the next step is", "next, ", "what remains is", "what is left is", "what's left is", "remaining: ", "still to do: ",
 		"you still need to", "you need to", "you'll need to", "you will need to", "you have to", "you'll have to", "please remember to", "remember to", "don't forget to",
-		"i still need to", "i still have to", "we still need to", "we still have to", "it still needs", "that still needs"} {
+		"i still need to", "i still have to", "we still need to", "we still have to", "it still needs", "that still needs",
+	} {
 		if strings.HasPrefix(low, p) || strings.Contains(low, ", "+p) || strings.Contains(low, "; "+p) || strings.Contains(low, " but "+p) {
 			return true
 		}
@@ -99,8 +101,10 @@ func offer(s string) bool {
 func unfinished(answer []string) bool {
 	for _, s := range answer {
 		low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
-		for _, p := range []string{"not yet", "not done", "still fail", "still broken", "still missing", "doesn't work yet", "remains to be", "left to do", "to be done", "unfinished",
-			"not finished", "incomplete", "could not ", "couldn't ", "unable to ", "haven't ", "have not ", "half of", "partially", "so far"} {
+		for _, p := range []string{
+			"not yet", "not done", "still fail", "still broken", "still missing", "doesn't work yet", "remains to be", "left to do", "to be done", "unfinished",
+			"not finished", "incomplete", "could not ", "couldn't ", "unable to ", "haven't ", "have not ", "half of", "partially", "so far",
+		} {
 			if strings.Contains(low, p) {
 				return true
 			}

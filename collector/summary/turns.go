@@ -109,14 +109,16 @@ func textOf(e *event.Event) string {
 // output of a local command, the summary with which a compacted session goes on. None says what the person wants.
 func automatic(text string) bool {
 	low := strings.ToLower(strings.TrimSpace(text[:min(len(text), 400)]))
-	for _, p := range []string{"<task-notification", "<system-reminder", "<system-notification", "<system_notification",
+	for _, p := range []string{
+		"<task-notification", "<system-reminder", "<system-notification", "<system_notification",
 		"<system>", "<local-command", "<command-name", "<command-message", "<workflow", "<automation", "<background",
 		"<subagent", "<hook", "<user-prompt-submit-hook", "<synthetic", "[system]", "[system:", "[system notification",
 		"[automated", "[automation", "[workflow", "[background", "[notification", "[scheduled", "[cron", "[synthetic",
 		"system notification:", "automated message:", "automated notification:", "automation:", "workflow note:",
 		"workflow brief:", "this session is being continued from a previous", "this conversation is being continued from",
 		"the conversation was compacted", "caveat: the messages below were generated", "(automated message",
-		"(this is an automated", "this is an automated"} {
+		"(this is an automated", "this is an automated",
+	} {
 		if strings.HasPrefix(low, p) {
 			return true
 		}
