@@ -13,6 +13,7 @@ Start with "kiro-learn demo" to see it, and "kiro-learn install" to use it.`
 type commands struct {
 	Search   searchCmd   `cmd:"" group:"memory" help:"Find memory records."`
 	Show     showCmd     `cmd:"" group:"memory" help:"Show a memory record or an event whole."`
+	Why      whyCmd      `cmd:"" group:"memory" help:"Say what the last prompts were shown, and why."`
 	Sessions sessionsCmd `cmd:"" group:"memory" help:"List sessions, the latest first."`
 	Summary  summaryCmd  `cmd:"" group:"memory" help:"Say where a session stands: what needs you, what is next."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`

@@ -47,6 +47,7 @@ type searchCmd struct {
 	Type        []string `help:"Only records of this type: tool_use, decision, error, discovery, pattern or session_summary."`
 	Since       string   `help:"Only records of the last such time, as 12h or 30d, or since a day, as 2026-01-31."`
 	AllProjects bool     `help:"Search every project, not only this one."`
+	Explain     bool     `help:"Say of each record which words made it score, and in which fields."`
 }
 
 // Run prints what recall finds.
@@ -64,6 +65,9 @@ func (s searchCmd) Run(a *app) error {
 	if s.AllProjects {
 		ns = ""
 	}
+	if s.Explain {
+		return s.explain(a, cl, ctx, ns, since)
+	}
 	found, err := cl.Search(ctx, ns, strings.Join(s.Query, " "), s.Limit, s.Type, since)
 	if err != nil {
 		return err
@@ -72,15 +76,39 @@ func (s searchCmd) Run(a *app) error {
 		return printJSON(a.stdout, found)
 	}
 	if len(found) == 0 {
-		hint := "; try other words, or --all-projects"
-		if s.AllProjects {
-			hint = "; try other words"
-		}
-		_, err := fmt.Fprintln(a.stdout, "nothing found"+hint)
-		return err
+		return s.nothing(a)
 	}
 	for i := range found {
 		printRecord(a.stdout, &found[i], false)
+	}
+	return nil
+}
+
+func (s searchCmd) nothing(a *app) error {
+	hint := "; try other words, or --all-projects"
+	if s.AllProjects {
+		hint = "; try other words"
+	}
+	_, err := fmt.Fprintln(a.stdout, "nothing found"+hint)
+	return err
+}
+
+// explain prints what recall finds, and why.
+func (s searchCmd) explain(a *app, cl *client.Client, ctx context.Context, ns string, since time.Time) error {
+	found, err := cl.Explain(ctx, ns, strings.Join(s.Query, " "), s.Limit, s.Type, since)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return printJSON(a.stdout, found)
+	}
+	if len(found) == 0 {
+		return s.nothing(a)
+	}
+	for i := range found {
+		printRecord(a.stdout, &found[i].Record, false)
+		printWhy(a.stdout, &found[i].Why, "  ")
+		_, _ = fmt.Fprintln(a.stdout)
 	}
 	return nil
 }

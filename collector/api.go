@@ -33,6 +33,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("GET /v1/timeline", c.getTimeline)
 	m.HandleFunc("GET /v1/stats", c.getStats)
 	m.HandleFunc("GET /v1/digest", c.getDigest)
+	m.HandleFunc("GET /v1/retrievals", c.getRetrievals)
 	m.HandleFunc("GET /v1/tail", c.getTail)
 	c.forgetRoutes(m)
 	c.exportRoutes(m)

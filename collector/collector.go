@@ -50,6 +50,7 @@ type Collector struct {
 	o         Options
 	store     *store.Store
 	recall    *recall.Engine
+	recalled  retrievals
 	worker    *extract.Worker
 	engine    *engine
 	summaries *summary.Maker

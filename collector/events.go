@@ -78,6 +78,7 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 	for _, rec := range got.Records {
 		out.Records = append(out.Records, rec.RecordID)
 	}
+	c.remember(e, got.Records, float64(time.Since(begun).Microseconds())/1000)
 	return out
 }
 

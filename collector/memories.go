@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"kiro-learn/collector/client"
 	"kiro-learn/collector/recall"
 	"kiro-learn/collector/store"
 	"kiro-learn/internal/event"
@@ -140,7 +141,12 @@ func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 	}
 	out := make([]givenRecord, 0, limit)
 	for i := range found[:min(len(found), limit)] {
-		out = append(out, given(r, found[i].Stored))
+		rec := given(r, found[i].Stored)
+		if q.Get("explain") == "true" {
+			w := why(&found[i])
+			rec.Why = &w
+		}
+		out = append(out, rec)
 	}
 	reply(w, http.StatusOK, out)
 }
@@ -157,12 +163,13 @@ func (c *Collector) searched(types []string) []string {
 // type.
 type givenRecord struct {
 	event.Record
-	RecordType string `json:"record_type,omitempty"` // CHUNK or FULL_SESSION
+	RecordType string      `json:"record_type,omitempty"` // CHUNK or FULL_SESSION
+	Why        *client.Why `json:"why,omitempty"`         // how a search found it, when that was asked for
 }
 
 // given is a record as the sender of a request is to read it.
 func given(r *http.Request, s store.Stored) givenRecord {
-	out := givenRecord{s.Record, s.Type}
+	out := givenRecord{Record: s.Record, RecordType: s.Type}
 	if forAgent(r) {
 		neutral(&out.Record)
 	}

@@ -96,6 +96,18 @@ func makeDoc(r *store.Stored) *doc {
 	return d
 }
 
+// fieldsOf names the fields that hold a term.
+func (d *doc) fieldsOf(term uint32) []string {
+	names := [fieldCount]string{"title", "summary", "facts", "concepts", "files"}
+	out := []string{}
+	for _, o := range d.of(term) {
+		if name := names[o.at>>posBits]; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // hash is FNV-1a.
 func hash(b []byte) uint32 {
 	h := uint32(2166136261)

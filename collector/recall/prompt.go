@@ -26,6 +26,7 @@ const (
 // queryTerm is one term of a prompt.
 type queryTerm struct {
 	text     string
+	word     string // what text was made of
 	hash     uint32
 	weight   float64 // by place and sort
 	pos      int     // number of the word in what was read
@@ -87,7 +88,7 @@ func (c *collect) add(term, surface []byte, k class, pos int) {
 	if !c.keepStops && c.words.stop[string(surface)] {
 		return
 	}
-	t := queryTerm{text: string(term), name: c.capital && k == classWord, weight: c.weight, pos: pos, class: k, hash: hash(term)}
+	t := queryTerm{text: string(term), word: string(surface), name: c.capital && k == classWord, weight: c.weight, pos: pos, class: k, hash: hash(term)}
 	switch {
 	case k == classWhole: // its pieces are there as well
 		t.weight *= 0.25

@@ -55,11 +55,13 @@ type Explain struct {
 
 // TermScore is what one term of the prompt is worth.
 type TermScore struct {
-	Term   string
-	Weight float64 // by its place in the prompt
-	IDF    float64 // by its rarity in the project
-	Docs   int     // records of the project that hold it
-	Score  float64 // what it gave the record
+	Term   string   // as it is indexed
+	Word   string   // as the prompt has it, folded and in small letters
+	Fields []string // of the record that hold it
+	Weight float64  // by its place in the prompt
+	IDF    float64  // by its rarity in the project
+	Docs   int      // records of the project that hold it
+	Score  float64  // what it gave the record
 }
 
 // Engine finds records. It is safe for concurrent use.
@@ -343,7 +345,7 @@ func (f *found) result(s *scored) Result {
 		}
 		t := &f.terms[k]
 		r.Matched = append(r.Matched, t.text)
-		r.Explain.Terms = append(r.Explain.Terms, TermScore{Term: t.text, Weight: t.weight, IDF: t.idf, Docs: t.docs, Score: s.gave[k]})
+		r.Explain.Terms = append(r.Explain.Terms, TermScore{Term: t.text, Word: t.word, Fields: s.doc.fieldsOf(t.hash), Weight: t.weight, IDF: t.idf, Docs: t.docs, Score: s.gave[k]})
 	}
 	return r
 }
