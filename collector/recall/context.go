@@ -2,7 +2,7 @@ package recall
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"time"
 
 	"kiro-learn/collector/store"
@@ -12,6 +12,7 @@ import (
 // ContextOptions bound what a prompt is given.
 type ContextOptions struct {
 	MaxBytes   int       // of the text; 0: 8192
+	MaxTokens  int       // of the text, as Tokens estimates them; 0: a quarter of MaxBytes
 	MaxRecords int       // 0: 10
 	Now        time.Time // zero: records of the asking session are left out whatever their age
 	Derived    bool      // the session id is derived, so it may outlive a chat: only what is younger than 30 minutes is its own
@@ -39,6 +40,9 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 8192
 	}
+	if o.MaxTokens == 0 {
+		o.MaxTokens = o.MaxBytes / 4
+	}
 	if o.MaxRecords == 0 {
 		o.MaxRecords = 10
 	}
@@ -65,7 +69,7 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 	}
 	results := f.results(chosen)
 	o.markStale(results)
-	text, records := Block(results, o.MaxBytes, o.MaxRecords)
+	text, records := blockWithin(results, o.MaxBytes, o.MaxTokens, o.MaxRecords)
 	if len(records) == 0 || q.SessionID == "" {
 		return Context{text, records}, nil
 	}
@@ -109,7 +113,6 @@ func standsAlone(observationType string) bool {
 // choose takes the records that a prompt may be given, best first.
 func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map[int64]int64) []scored {
 	var out []scored
-	seen := make(map[string]bool)
 	for _, s := range relevant {
 		r, ok := f.byID[s.doc.id]
 		if !ok {
@@ -124,11 +127,9 @@ func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map
 		if f.held(&s) == 0 && standsAlone(r.ObservationType) {
 			continue // its neighbours are about the prompt, and it says nothing of theirs
 		}
-		key := strings.ToLower(r.Title + "\n" + r.Summary)
-		if seen[key] {
+		if slices.ContainsFunc(out, func(o scored) bool { return alike(o.doc, s.doc) }) {
 			continue
 		}
-		seen[key] = true
 		if out = append(out, s); len(out) == considered {
 			break
 		}
