@@ -24,7 +24,7 @@ import (
 
 // world is a real collector in a home of its own, reached through its real socket.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	dirs     config.Dirs
 	config   config.Config
 	client   *client.Client
@@ -34,7 +34,7 @@ type world struct {
 	cancel   context.CancelFunc
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	base, err := os.MkdirTemp("", "kl") // short: socket paths are
 	if err != nil {
