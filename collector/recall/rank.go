@@ -29,20 +29,20 @@ type tuning struct {
 
 func defaults() tuning {
 	return tuning{
-		k1:        0.9,
+		k1:        0.75,
 		b:         [fieldCount]float64{0.25, 0.25, 0.25, 0.25, 0}, // a list of files is no text that could be wordy
 		field:     [fieldCount]float64{2, 1, 1, 1, 0.7},
 		context:   0.35,
 		after:     0.6,
 		span:      2,
-		inContext: 50,
+		inContext: 30,
 		proximity: 0.3,
 		session:   0.15,
 		maxTerms:  24,
 		common:    0.5,
-		pool:      100,
+		pool:      80,
 		postings:  1000,
-		dates:     0.4,
+		dates:     0.5,
 		when:      0.3,
 		links:     0.25,
 		name:      1.4,
