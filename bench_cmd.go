@@ -68,6 +68,8 @@ func (a *app) bench(measure func(*bench.Bench) error) error {
 	if err != nil {
 		return err
 	}
+	leave := onInterrupt(func() { _ = b.Close() })
+	defer leave()
 	err = measure(b)
 	return errors.Join(err, b.Close())
 }

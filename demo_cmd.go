@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
@@ -54,6 +56,11 @@ func (c demoCmd) Run(a *app) (err error) {
 	if d.base, err = os.MkdirTemp("", "kiro-learn-demo-"); err != nil {
 		return fmt.Errorf("make a temporary home: %w", err)
 	}
+	leave := onInterrupt(func() {
+		_, _ = d.run("collector", nil, "stop")
+		_ = os.RemoveAll(d.base)
+	})
+	defer leave()
 	defer func() {
 		_, _ = d.run("collector", nil, "stop")
 		if c.Keep {
@@ -79,6 +86,25 @@ func (c demoCmd) Run(a *app) (err error) {
 	}
 	d.say("\nNothing is left behind. To use it: kiro-learn install")
 	return nil
+}
+
+// onInterrupt clears up when a person interrupts a command that must leave nothing behind. What it gives ends the watch.
+func onInterrupt(clear func()) (leave func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			clear()
+			os.Exit(130)
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(done)
+	}
 }
 
 func (d *demo) set() error {

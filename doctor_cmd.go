@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -81,13 +80,9 @@ func (a *app) live(env install.Env) (install.Live, error) {
 		},
 	}
 	l.Outbox.Oldest, _ = time.Parse(time.RFC3339, s.Outbox.Oldest)
-	switch wd, _ := os.Getwd(); {
-	case os.Getenv("KIRO_LEARN_DISABLE") == "1":
-		l.Disabled = "KIRO_LEARN_DISABLE=1 is set here"
-	case !a.config.Enabled:
-		l.Disabled = `"enabled" is false in ` + a.dirs.ConfigFile()
-	case !config.ProjectEnabled(env.Project):
-		l.Disabled = "this project switches it off in .kiro/kiro-learn.json, seen from " + wd
+	l.Disabled = s.Off
+	if problem := config.ProjectProblem(env.Project); problem != "" {
+		l.ConfigWarnings = append(l.ConfigWarnings, problem)
 	}
 	l.Collector = install.CollectorState{Error: s.Problem}
 	if a.config.Collector.URL == "" {

@@ -53,7 +53,7 @@ func (c installCmd) Run(a *app) error {
 			return err
 		}
 	}
-	if done, err := a.apply(env, plan, c.choices); err != nil || done {
+	if err := a.apply(env, plan, c.choices); err != nil || c.DryRun || c.JSON || plan.Empty() {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, "Done. Start a new Kiro session; kiro-learn doctor checks that it is heard.")
@@ -67,6 +67,10 @@ type uninstallCmd struct {
 
 // Run takes out what install put in, stops the collector, and keeps the memory unless it is to be purged.
 func (c uninstallCmd) Run(a *app) error {
+	whole := !c.Project && (c.Surface == "" || c.Surface == "auto")
+	if c.Purge && !whole {
+		return &exitError{2, "--purge deletes everything that is remembered, of every project; to do that, leave out --project and --surface, or see: kiro-learn forget --project"}
+	}
 	env, err := a.installEnv()
 	if err != nil {
 		return err
@@ -75,18 +79,28 @@ func (c uninstallCmd) Run(a *app) error {
 	if err != nil {
 		return wrongWish(err)
 	}
-	if done, err := a.apply(env, plan, c.choices); err != nil || done {
+	if c.Purge && !c.JSON {
+		a.say([]string{"delete  " + a.dirs.Database() + ", " + a.dirs.ConfigFile() + " and " + a.dirs.State + "  (everything that is remembered, and the settings)"})
+	}
+	if c.Purge && !c.Yes && !c.DryRun && !a.ask("Delete the memory, too? This cannot be undone.") {
+		return &exitError{1, "nothing was changed; add --yes to go on without asking, or leave out --purge to keep the memory"}
+	}
+	c.Yes = c.Yes || c.Purge // asked already, and about more
+	if err := a.apply(env, plan, c.choices); err != nil || c.DryRun {
 		return err
 	}
-	if !c.Project {
+	if whole {
 		if _, err := stopCollector(a, 15*time.Second); err != nil {
 			return err
 		}
 	}
 	if c.Purge {
-		return a.purge()
+		return a.purge(c.JSON)
 	}
-	_, err = fmt.Fprintf(a.stdout, "Done. What is remembered stays in %s; kiro-learn uninstall --purge deletes it.\n", a.dirs.Data)
+	if c.JSON {
+		return nil
+	}
+	_, err = fmt.Fprintf(a.stdout, "Done. What is remembered stays in %s; kiro-learn uninstall --purge deletes it. The program itself is yours to remove: %s\n", a.dirs.Data, a.program)
 	return err
 }
 
@@ -98,15 +112,15 @@ func wrongWish(err error) error {
 	return err
 }
 
-// apply shows a plan, asks, and does it. done is true where nothing more is to be said.
-func (a *app) apply(env install.Env, plan *install.Plan, c choices) (done bool, err error) {
+// apply shows a plan, asks, and does it. An error with code 1 and no text says that all was said already.
+func (a *app) apply(env install.Env, plan *install.Plan, c choices) error {
 	if c.DryRun {
 		if c.JSON {
-			return true, printJSON(a.stdout, plan)
+			return printJSON(a.stdout, plan)
 		}
 		_, err := fmt.Fprint(a.stdout, plan.Diff())
 		a.say(plan.Notes)
-		return true, err
+		return err
 	}
 	if !c.JSON {
 		a.say(plan.Lines())
@@ -114,18 +128,18 @@ func (a *app) apply(env install.Env, plan *install.Plan, c choices) (done bool, 
 	}
 	if plan.Empty() && len(plan.Refusals) == 0 {
 		if c.JSON {
-			return true, printJSON(a.stdout, install.Result{})
+			return printJSON(a.stdout, install.Result{})
 		}
 		a.say([]string{"Nothing to change."})
-		return false, nil
+		return nil
 	}
 	if !c.Yes && !a.ask("Go on?") {
-		return true, &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
+		return &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
 	}
 	res := plan.Apply(env)
 	if c.JSON {
 		if err := printJSON(a.stdout, res); err != nil {
-			return true, err
+			return err
 		}
 	} else {
 		a.say(res.Leftover)
@@ -134,9 +148,9 @@ func (a *app) apply(env install.Env, plan *install.Plan, c choices) (done bool, 
 		_, _ = fmt.Fprintln(a.stderr, "kiro-learn: left as it was: "+f.Error())
 	}
 	if len(res.Done) == 0 && len(res.Failed) > 0 {
-		return true, &exitError{1, ""}
+		return &exitError{1, ""}
 	}
-	return c.JSON, nil
+	return nil
 }
 
 func (a *app) say(lines []string) {
@@ -151,7 +165,7 @@ func (a *app) ask(question string) bool {
 	if !ok {
 		return false
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 || sameAsNull(info) {
 		return false
 	}
 	_, _ = fmt.Fprint(a.stdout, question+" [y/N] ")
@@ -160,8 +174,14 @@ func (a *app) ask(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
+// sameAsNull tells whether a device is the null device, at which nobody sits.
+func sameAsNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(null, info)
+}
+
 // purge deletes the memory, the state and the settings, in that order, so that a failure leaves the way to try again.
-func (a *app) purge() error {
+func (a *app) purge(quiet bool) error {
 	for _, file := range []string{a.dirs.Database(), a.dirs.Database() + "-wal", a.dirs.Database() + "-shm", a.dirs.ConfigFile()} {
 		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("delete what is remembered: %w", err)
@@ -175,6 +195,9 @@ func (a *app) purge() error {
 	for _, dir := range []string{a.dirs.Data, a.dirs.Config} {
 		_ = os.Remove(dir) // stays where something else is in it
 	}
-	_, err := fmt.Fprintln(a.stdout, "Done. Nothing is remembered any more.")
+	if quiet {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.stdout, "Done. Nothing is remembered any more. The program itself is yours to remove: "+a.program)
 	return err
 }

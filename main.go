@@ -90,6 +90,9 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	if args[0] == "--version" {
+		args[0] = "version"
+	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		_ = printError(stderr, fmt.Errorf("%w; try: kiro-learn --help", err))

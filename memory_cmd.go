@@ -173,7 +173,7 @@ func safe(s string) string {
 }
 
 type showCmd struct {
-	ID   string `arg:"" help:"A record id (mr_…)."`
+	ID   string `arg:"" help:"The id of a record (mr_…) or of an event."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -184,6 +184,9 @@ func (s showCmd) Run(a *app) error {
 		return err
 	}
 	defer cancel()
+	if event.IsULID(s.ID) {
+		return s.event(ctx, a, cl)
+	}
 	r, err := cl.Record(ctx, s.ID)
 	var status *client.StatusError
 	if errors.As(err, &status) && status.Status == 404 {
@@ -197,6 +200,33 @@ func (s showCmd) Run(a *app) error {
 	}
 	printRecord(a.stdout, &r, true)
 	return nil
+}
+
+// event prints one event whole. Events are listed downwards from an id, so the one with an id is first below its successor.
+func (s showCmd) event(ctx context.Context, a *app, cl *client.Client) error {
+	var got struct {
+		Items []event.Event `json:"items"`
+	}
+	if err := cl.Call(ctx, "GET", "/v1/events?limit=1&before="+s.ID+"0", nil, &got); err != nil {
+		return err
+	}
+	if len(got.Items) == 0 || got.Items[0].EventID != s.ID {
+		return fmt.Errorf("there is no event %s; list the latest with: kiro-learn sessions", s.ID)
+	}
+	e := &got.Items[0]
+	if s.JSON {
+		return printJSON(a.stdout, e)
+	}
+	b, err := event.ParseBody(e.Body)
+	if err != nil {
+		return err
+	}
+	text := b.Text()
+	if b.Type == event.BodyJSON {
+		text = string(b.Data)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s  %s  %s\n  session %s, %s\n%s\n", e.EventID, e.Kind, e.ValidTime, e.SessionID, e.Source.ProjectPath, safe(text))
+	return err
 }
 
 type sessionsCmd struct {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"kiro-learn/collector/client"
+	"kiro-learn/hooks"
+	"kiro-learn/internal/config"
 	"kiro-learn/outbox"
 )
 
@@ -22,11 +25,13 @@ type state struct {
 	LastEvent map[string]time.Time `json:"last_event"` // by surface
 	Engine    client.Engine        `json:"engine"`
 	Log       string               `json:"log"`
+	Settings  string               `json:"settings"`
+	Off       string               `json:"off,omitempty"` // why hooks do nothing here
 	Database  string               `json:"database"`
 }
 
 func (a *app) look() (state, error) {
-	s := state{Version: a.version, Enabled: a.config.Enabled, Log: a.dirs.LogFile(), Database: a.dirs.Database()}
+	s := state{Version: a.version, Enabled: a.config.Enabled, Log: a.dirs.LogFile(), Settings: a.dirs.ConfigFile(), Database: a.dirs.Database(), Off: a.off()}
 	var err error
 	if s.Outbox, err = a.queue().Status(); err != nil {
 		return s, err
@@ -72,8 +77,8 @@ func (c statusCmd) Run(a *app) error {
 		return printJSON(a.stdout, s)
 	}
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(a.stdout, format+"\n", args...) }
-	if !s.Enabled {
-		p("kiro-learn is switched off in %s", a.dirs.ConfigFile())
+	if s.Off != "" {
+		p("switched off: %s", s.Off)
 	}
 	switch {
 	case s.Collector != nil:
@@ -84,7 +89,7 @@ func (c statusCmd) Run(a *app) error {
 			p("last event %s ago from %s", time.Since(t).Round(time.Second), surface)
 		}
 		if len(s.LastEvent) == 0 {
-			p("last event none yet; is Kiro wired up? kiro-learn install")
+			p("last event none yet; start a new Kiro session, and if none comes then: kiro-learn doctor")
 		}
 	case s.Problem != "":
 		p("collector  does not answer: %s", s.Problem)
@@ -98,7 +103,22 @@ func (c statusCmd) Run(a *app) error {
 	if s.Outbox.Dropped > 0 {
 		p("           dropped because: %s", s.Outbox.DropReason)
 	}
+	p("settings   %s", s.Settings)
 	return nil
+}
+
+// off says why hooks do nothing in this directory; "" where they work.
+func (a *app) off() string {
+	wd, _ := os.Getwd() // one that is gone is nobody's project
+	switch {
+	case os.Getenv("KIRO_LEARN_DISABLE") == "1":
+		return "KIRO_LEARN_DISABLE=1 is set here"
+	case !a.config.Enabled:
+		return `"enabled" is false in ` + a.dirs.ConfigFile()
+	case !config.ProjectEnabled(hooks.ProjectRoot(a.dirs, wd)):
+		return "this project switches it off in .kiro/kiro-learn.json"
+	}
+	return ""
 }
 
 // printEngine says how the language model is doing, if one makes the records.

@@ -194,6 +194,28 @@ func ProjectEnabled(root string) bool {
 	return json.Unmarshal(trimBOM(b), &p) != nil || p.Enabled == nil || *p.Enabled
 }
 
+// ProjectProblem says what is wrong with the project's own switch, which then counts as on; "" when nothing is.
+func ProjectProblem(root string) string {
+	if root == "" {
+		return ""
+	}
+	file := filepath.Join(root, ".kiro", "kiro-learn.json")
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	p := struct {
+		Enabled *bool `json:"enabled"`
+	}{}
+	if err == nil {
+		err = json.Unmarshal(trimBOM(b), &p)
+	}
+	if err != nil {
+		return fmt.Sprintf("%s cannot be read, so hooks stay on in this project: %v", file, err)
+	}
+	return ""
+}
+
 func (c *Config) read(b []byte, file string, w *warnings) {
 	var sections map[string]json.RawMessage
 	if err := json.Unmarshal(trimBOM(b), &sections); err != nil {

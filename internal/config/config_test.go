@@ -83,6 +83,10 @@ func TestProjectSwitch(t *testing.T) {
 		if got := ProjectEnabled(root); got != want {
 			t.Errorf("%q: enabled %v, want %v", file, got, want)
 		}
+		broken := file == `{"enabled":` || file == `{"enabled":"no"}`
+		if got := ProjectProblem(root); (got != "") != broken {
+			t.Errorf("%q: problem %q", file, got)
+		}
 	}
 }
 
