@@ -63,6 +63,7 @@ func (c *Collector) upkeep(ctx context.Context, check bool) {
 	if check {
 		warn("the database could not be checked", c.mend(ctx))
 	}
+	warn("the index could not be tidied", c.store.MergeIndex(ctx))
 	warn("the database's log could not be trimmed", c.store.Trim(ctx))
 	c.store.DropOldBackups()
 }
