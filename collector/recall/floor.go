@@ -14,7 +14,7 @@ const (
 	smallProject  = 10.0 // records at which a word that the project does not know counts half
 	fewRecords    = 665  // records up to which rarity is not asked for
 	manyRecords   = 3000 // records from which on it is asked for in full
-	leastRarity   = 0.65 // of the rarity of a word that is in one record only
+	leastRarity   = 0.6  // of the rarity of a word that is in one record only
 	leastOfBest   = 0.4  // of the best score, for a record that holds a word of the prompt itself
 	leastNearby   = 0.45 // the same for a record whose neighbours alone hold them
 )

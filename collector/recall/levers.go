@@ -19,7 +19,6 @@ func levers() []lever {
 		{"lists", func(t *tuning) { t.b[fieldFiles] = t.b[fieldSummary] }},
 		{"links", func(t *tuning) { t.links = 0 }},
 		{"names", func(t *tuning) { t.name = 1 }},
-		{"common", func(t *tuning) { t.common = 1 }},
 		{"context", func(t *tuning) { t.context = 0 }},
 		{"direction", func(t *tuning) { t.after = 1 }},
 		{"proximity", func(t *tuning) { t.proximity = 0 }},

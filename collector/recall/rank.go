@@ -21,7 +21,6 @@ type tuning struct {
 	links      float64 // bonus of the record that shares most with the files of the best, as a share of the best score
 	name       float64 // weight of names
 	maxTerms   int     // terms that are searched for
-	common     float64 // share of the records from which on a term is dropped when rarer ones exist
 	pool       int     // candidates of the first stage
 	postings   int     // occurrences that the first stage may walk
 	keepStops  bool    // search for stop words too
@@ -39,7 +38,6 @@ func defaults() tuning {
 		proximity: 0.3,
 		session:   0.15,
 		maxTerms:  24,
-		common:    0.5,
 		pool:      80,
 		postings:  1000,
 		dates:     0.5,
@@ -54,7 +52,6 @@ func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
 	if total == 0 {
 		return nil
 	}
-	n := float64(total)
 	for i := range terms {
 		terms[i].docs = docs[i]
 		terms[i].idf = rareness(docs[i], total)
@@ -62,23 +59,10 @@ func (t *tuning) weigh(terms []queryTerm, docs []int, total int) []queryTerm {
 			terms[i].idf *= t.name
 		}
 	}
-	kept := terms[:0:0]
-	rare := 0
+	var kept []queryTerm
 	for _, q := range terms {
 		if q.docs > 0 {
 			kept = append(kept, q)
-			if float64(q.docs) <= t.common*n {
-				rare++
-			}
-		}
-	}
-	if rare >= 3 && total >= 20 {
-		all := kept
-		kept = kept[:0]
-		for _, q := range all {
-			if float64(q.docs) <= t.common*n {
-				kept = append(kept, q)
-			}
 		}
 	}
 	if len(kept) > t.maxTerms {
