@@ -74,9 +74,11 @@ func (c *Collector) counted(next http.Handler) http.Handler {
 }
 
 func (c *Collector) getHealth(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, client.Health{Status: "ok", Version: c.o.Version, PID: os.Getpid(),
+	reply(w, http.StatusOK, client.Health{
+		Status: "ok", Version: c.o.Version, PID: os.Getpid(),
 		Capabilities: []string{"events", "batch", "retrieve", "memories", "search", "sessions", "stats", "tail"},
-		StateDir:     c.o.Dirs.State, Started: c.started.UTC().Format(time.RFC3339)})
+		StateDir:     c.o.Dirs.State, Started: c.started.UTC().Format(time.RFC3339),
+	})
 }
 
 func (c *Collector) postDrain(w http.ResponseWriter, r *http.Request) {

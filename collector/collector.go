@@ -81,9 +81,11 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer unlock()
-	c := &Collector{o: o, nudge: make(chan struct{}, 1), stop: make(chan struct{}), started: o.Now(),
+	c := &Collector{
+		o: o, nudge: make(chan struct{}, 1), stop: make(chan struct{}), started: o.Now(),
 		queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
-		ids:   eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}}
+		ids:   eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets},
+	}
 	if c.store, err = store.Open(o.Dirs.Database(), store.Options{Index: recall.Index{}, Now: o.Now, Changed: c.changed}); err != nil {
 		if errors.Is(err, store.ErrNewer) {
 			return fmt.Errorf("%w; install that version again, or move %s away", err, o.Dirs.Database())
@@ -97,8 +99,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	c.recall = recall.New(c.store)
 	c.engine = newEngine(o)
 	c.summaries = c.newSummaries()
-	c.worker = c.newWorker(extract.Options{Store: c.store, About: c.newChunker().Of, Idle: time.Duration(o.Config.Extract.Idle),
-		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) }})
+	c.worker = c.newWorker(extract.Options{
+		Store: c.store, About: c.newChunker().Of, Idle: time.Duration(o.Config.Extract.Idle),
+		BatchBytes: o.Config.Extract.BatchBytes, Now: o.Now, Failed: func(cause string, err error) { o.Log.Warn(cause, err) },
+	})
 	listener, err := listen(ctx, o.Dirs)
 	if err != nil {
 		return err
@@ -122,8 +126,10 @@ func (c *Collector) serve(ctx context.Context, listeners ...net.Listener) error 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.last.Store(c.o.Now().UnixNano())
-	server := &http.Server{Handler: c.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: markTCP}
+	server := &http.Server{
+		Handler: c.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: markTCP,
+	}
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() { failed <- server.Serve(l) }()

@@ -68,8 +68,10 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 		return out
 	}
 	got, err := c.recall.Context(ctx, recall.Query{Namespace: e.Namespace, Text: body.Text(), SessionID: e.SessionID},
-		recall.ContextOptions{MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix),
-			Stale: func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) }})
+		recall.ContextOptions{
+			MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix),
+			Stale: func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) },
+		})
 	if err != nil {
 		c.o.Log.Warn("recall failed", err)
 		return out
@@ -141,8 +143,10 @@ func (c *Collector) getEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	items, total, err := c.store.Events(r.Context(), store.EventQuery{Namespace: q.Get("namespace"), SessionID: q.Get("session_id"),
-		Kind: q.Get("kind"), Before: q.Get("before"), Limit: limit})
+	items, total, err := c.store.Events(r.Context(), store.EventQuery{
+		Namespace: q.Get("namespace"), SessionID: q.Get("session_id"),
+		Kind: q.Get("kind"), Before: q.Get("before"), Limit: limit,
+	})
 	if err != nil {
 		c.internal(w, "read the events", err)
 		return

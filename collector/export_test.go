@@ -49,8 +49,10 @@ func TestAnImportIsScrubbedAndChecked(t *testing.T) {
 	w.start()
 	e := w.event(event.KindPrompt, "s", "", event.TextBody("a <private>zebraqux</private> and AKIAQ3EXAMPLEZ7WQ2AB"))
 	bad := w.event("thought", "s", "", event.TextBody("x"))
-	rec := event.Record{RecordID: "mr_" + e.EventID, Namespace: e.Namespace, Strategy: "rules", Title: "a <private>zebraqux</private> title", Summary: "s", SourceEventIDs: []string{e.EventID},
-		CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "discovery"}
+	rec := event.Record{
+		RecordID: "mr_" + e.EventID, Namespace: e.Namespace, Strategy: "rules", Title: "a <private>zebraqux</private> title", Summary: "s", SourceEventIDs: []string{e.EventID},
+		CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "discovery",
+	}
 	var b bytes.Buffer
 	for _, l := range []client.ExportLine{{Event: &e, Distilled: true}, {Event: &bad}, {Record: &rec}} {
 		if err := writeLine(&b, l); err != nil {

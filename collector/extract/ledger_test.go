@@ -125,7 +125,8 @@ func newLedger(t *testing.T, plan string) *ledger {
 		t.Fatal(err)
 	}
 	newID := func() string { return "mr_" + ulid.Make().String() }
-	l.w = NewWorker(Options{Store: l.store, Idle: time.Millisecond, BatchBytes: 1 << 20, Now: l.now, Concurrency: 2, Fit: ModelFit,
+	l.w = NewWorker(Options{
+		Store: l.store, Idle: time.Millisecond, BatchBytes: 1 << 20, Now: l.now, Concurrency: 2, Fit: ModelFit,
 		Distil: func(ctx context.Context, turns []Turn) ([]event.Record, error) {
 			return Model(ctx, model, turns, func(s string) string { return s }, newID)
 		},
@@ -134,7 +135,8 @@ func newLedger(t *testing.T, plan string) *ledger {
 			if err != nil && strings.Contains(err.Error(), "zebra") {
 				t.Errorf("an event's text in an error: %v", err)
 			}
-		}})
+		},
+	})
 	return l
 }
 

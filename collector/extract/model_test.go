@@ -35,8 +35,10 @@ func said(prompt, answer string, outputs ...string) Turn {
 }
 
 func mev(n int, kind event.Kind, body []byte) event.Event {
-	return event.Event{EventID: fmt.Sprintf("01K%023d", n), SessionID: "s", ActorID: "mia", Namespace: "/actor/mia/project/p/", SchemaVersion: 1, Kind: kind, Body: body,
-		ValidTime: "2026-11-20T09:00:00Z", Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"}}
+	return event.Event{
+		EventID: fmt.Sprintf("01K%023d", n), SessionID: "s", ActorID: "mia", Namespace: "/actor/mia/project/p/", SchemaVersion: 1, Kind: kind, Body: body,
+		ValidTime: "2026-11-20T09:00:00Z", Source: event.Source{Surface: "kiro-cli", Version: "1", ClientID: "h", ProjectPath: "/p"},
+	}
 }
 
 // frame is a prompt's observations as any XML reader sees them.

@@ -9,8 +9,10 @@ import (
 )
 
 func TestSame(t *testing.T) {
-	base := event.Record{Namespace: "/n/", Strategy: event.StrategyRules, ObservationType: event.TypeDecision, Title: "Cap retries at three",
-		Summary: "The upload job retries at most 3 times because the gateway limits the rate of requests per client and minute.", FilesTouched: []string{"upload/upload.go"}}
+	base := event.Record{
+		Namespace: "/n/", Strategy: event.StrategyRules, ObservationType: event.TypeDecision, Title: "Cap retries at three",
+		Summary: "The upload job retries at most 3 times because the gateway limits the rate of requests per client and minute.", FilesTouched: []string{"upload/upload.go"},
+	}
 	for _, c := range []struct {
 		name   string
 		change func(r *event.Record)

@@ -105,8 +105,10 @@ func verifies(family string) bool {
 	case "cargo", "swift", "mix", "dotnet", "bazel", "zig", "deno", "bun":
 		return slices.Contains([]string{"test", "build", "check", "clippy", "nextest"}, strings.TrimPrefix(sub, "run "))
 	case "npm", "pnpm", "yarn", "make", "just", "task", "mvn", "mvnw", "gradle", "gradlew", "rake", "bundle", "composer", "sbt", "nx", "turbo", "rails":
-		return anyWord(strings.NewReplacer(":", " ", "-", " ", "_", " ").Replace(sub), []string{"test", "tests", "check", "build", "verify", "lint", "ci", "typecheck",
-			"compile", "package", "install", "spec", "rspec", "e2e", "unit"}) && sub != "install" || program == "make" && sub == ""
+		return anyWord(strings.NewReplacer(":", " ", "-", " ", "_", " ").Replace(sub), []string{
+			"test", "tests", "check", "build", "verify", "lint", "ci", "typecheck",
+			"compile", "package", "install", "spec", "rspec", "e2e", "unit",
+		}) && sub != "install" || program == "make" && sub == ""
 	}
 	return false
 }

@@ -75,9 +75,9 @@ type started struct {
 }
 
 func fake(mode string, args []string) int {
-	note("pids", os.Getpid())
 	dir, _ := os.Getwd()
 	note("started", started{args, dir, os.Getenv("KIRO_LEARN_CHILD"), os.Getenv("USER_PROMPT")})
+	note("pids", os.Getpid()) // last: whoever waits for it knows that the rest is there
 	switch {
 	case mode == "sleep":
 		return forever()

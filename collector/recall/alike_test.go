@@ -52,8 +52,13 @@ func TestTokens(t *testing.T) {
 		name, text string
 		want       int
 	}{
-		{"nothing", "", 0}, {"a letter", "a", 1}, {"words", "four letters a token", 5}, {"Japanese", "締切は二十四", 6},
-		{"mixed", "予約 cancel", 4}, {"Cyrillic", "привет!!", 4}, {"an emoji", "🎉", 1},
+		{"nothing", "", 0},
+		{"a letter", "a", 1},
+		{"words", "four letters a token", 5},
+		{"Japanese", "締切は二十四", 6},
+		{"mixed", "予約 cancel", 4},
+		{"Cyrillic", "привет!!", 4},
+		{"an emoji", "🎉", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := Tokens(tt.text); got != tt.want {

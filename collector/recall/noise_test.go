@@ -111,10 +111,12 @@ func TestNoiseInALargeProject(t *testing.T) {
 	items := make([]store.Item, others)
 	for i := range items {
 		created := testTime.Add(time.Duration(i) * 90 * time.Minute)
-		items[i].Record = &event.Record{RecordID: fmt.Sprintf("mr_01K%023d", i), Namespace: testSpace, Strategy: event.StrategyRules,
+		items[i].Record = &event.Record{
+			RecordID: fmt.Sprintf("mr_01K%023d", i), Namespace: testSpace, Strategy: event.StrategyRules,
 			Title: fmt.Sprintf("mod%d: %s", rnd.IntN(200), some(4)), Summary: some(9), Facts: []string{}, Concepts: []string{},
 			FilesTouched: []string{fmt.Sprintf("mod%d/%s.go", rnd.IntN(200), some(1))}, SourceEventIDs: []string{fmt.Sprintf("01K%023d", i)},
-			CreatedAt: created.Format(time.RFC3339), ObservationType: event.TypeDiscovery}
+			CreatedAt: created.Format(time.RFC3339), ObservationType: event.TypeDiscovery,
+		}
 	}
 	if _, err := s.Import(context.Background(), items); err != nil {
 		t.Fatal(err)

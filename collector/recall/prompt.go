@@ -323,8 +323,10 @@ func edge(lines []line, i int) bool {
 // stack with a file in it.
 func telling(s string) bool {
 	s = strings.ToLower(s)
-	for _, w := range [...]string{"error", "exception", "panic", "fatal", "failed", "failure", "fail:", "cannot", "undefined",
-		"not found", "denied", "refused", "timeout", "timed out", "traceback", "caused by", "segmentation", "assert"} {
+	for _, w := range [...]string{
+		"error", "exception", "panic", "fatal", "failed", "failure", "fail:", "cannot", "undefined",
+		"not found", "denied", "refused", "timeout", "timed out", "traceback", "caused by", "segmentation", "assert",
+	} {
 		if strings.Contains(s, w) {
 			return true
 		}

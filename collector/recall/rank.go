@@ -7,23 +7,23 @@ import (
 
 // tuning are the numbers of the ranking. They are few, and each is measured on and off in docs/recall.md.
 type tuning struct {
-	k1         float64             // BM25: saturation of repeated terms
-	b          [fieldCount]float64 // weight of a field's length
-	field      [fieldCount]float64 // weight of an occurrence by field
-	context    float64             // weight of an occurrence in a neighbouring record
-	after, far float64
-	span       int     // how many neighbours on either side
-	inContext  int     // candidates, best first, whose neighbours are looked at
-	proximity  float64 // bonus of query terms that stand near each other
-	session    float64 // tie-breaker: share of the best score nearby in time
-	dates      float64 // bonus of a record of a day that the prompt names, as a share of the best score
-	when       float64 // bonus of a record that speaks of a time, when the prompt asks for one
-	links      float64 // bonus of the record that shares most with the files of the best, as a share of the best score
-	name       float64 // weight of names
-	maxTerms   int     // terms that are searched for
-	pool       int     // candidates of the first stage
-	postings   int     // occurrences that the first stage may walk
-	keepStops  bool    // search for stop words too
+	k1        float64             // BM25: saturation of repeated terms
+	b         [fieldCount]float64 // weight of a field's length
+	field     [fieldCount]float64 // weight of an occurrence by field
+	context   float64             // weight of an occurrence in a neighbouring record
+	after     float64
+	span      int     // how many neighbours on either side
+	inContext int     // candidates, best first, whose neighbours are looked at
+	proximity float64 // bonus of query terms that stand near each other
+	session   float64 // tie-breaker: share of the best score nearby in time
+	dates     float64 // bonus of a record of a day that the prompt names, as a share of the best score
+	when      float64 // bonus of a record that speaks of a time, when the prompt asks for one
+	links     float64 // bonus of the record that shares most with the files of the best, as a share of the best score
+	name      float64 // weight of names
+	maxTerms  int     // terms that are searched for
+	pool      int     // candidates of the first stage
+	postings  int     // occurrences that the first stage may walk
+	keepStops bool    // search for stop words too
 }
 
 func defaults() tuning {
@@ -251,7 +251,7 @@ func (t *tuning) addSessions(all []scored) {
 		sum[group[i]] += all[i].own
 	}
 	for i := range all {
-		all[i].score += t.session * (best[group[i]])
+		all[i].score += t.session * best[group[i]]
 	}
 }
 

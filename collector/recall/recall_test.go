@@ -55,11 +55,15 @@ func save(t testing.TB, s *store.Store, i int, r event.Record) {
 // uploads are the records that the rules make of two turns about an upload job.
 func uploads() []event.Record {
 	return []event.Record{
-		{Title: "Cap retries at three because the gateway rate-limits", ObservationType: event.TypeDecision,
+		{
+			Title: "Cap retries at three because the gateway rate-limits", ObservationType: event.TypeDecision,
 			Summary: "The upload job times out against the gateway. We decided to cap retries at three because the gateway rate-limits. Retries are capped at three with exponential backoff starting at 200 ms; see upload/upload.go. Tests pass.",
-			Facts:   []string{"upload_test.go:41: got 1 attempt, want 3"}, FilesTouched: []string{"upload/upload.go"}},
-		{Title: "Rename the Postgres table orders to purchase_orders in the migration",
-			Summary: "Migration 0007 renames orders to purchase_orders.", FilesTouched: []string{"db/migrations/0007_purchase_orders.sql"}},
+			Facts:   []string{"upload_test.go:41: got 1 attempt, want 3"}, FilesTouched: []string{"upload/upload.go"},
+		},
+		{
+			Title:   "Rename the Postgres table orders to purchase_orders in the migration",
+			Summary: "Migration 0007 renames orders to purchase_orders.", FilesTouched: []string{"db/migrations/0007_purchase_orders.sql"},
+		},
 	}
 }
 
@@ -77,9 +81,15 @@ func TestContextOfASmallProject(t *testing.T) {
 		{"a mention of a file", "look at @upload/upload.go please", "upload/upload.go"},
 		{"part of an identifier", "purchase-orders", "0007"},
 		{"syntax of the index", `"gateway AND title:(retries* NEAR`, "three"},
-		{"hello", "hello", ""}, {"ok", "ok", ""}, {"thanks", "thanks!", ""}, {"continue", "continue", ""},
-		{"another topic", "write a haiku about the sea", ""}, {"empty", "", ""}, {"blank", "   ", ""},
-		{"stop words only", "what did we do?", ""}, {"a word nobody wrote", "kubernetes", ""},
+		{"hello", "hello", ""},
+		{"ok", "ok", ""},
+		{"thanks", "thanks!", ""},
+		{"continue", "continue", ""},
+		{"another topic", "write a haiku about the sea", ""},
+		{"empty", "", ""},
+		{"blank", "   ", ""},
+		{"stop words only", "what did we do?", ""},
+		{"a word nobody wrote", "kubernetes", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := e.Context(context.Background(), Query{Namespace: testSpace, Text: tt.prompt}, ContextOptions{})
@@ -137,9 +147,11 @@ func TestContextIsNotRepeated(t *testing.T) {
 func TestContextLeavesOutItsOwnSession(t *testing.T) {
 	e, s := newEngine(t)
 	created := testTime
-	ev := event.Event{EventID: "01J00000000000000000000009", SessionID: "one", ActorID: "ana", Namespace: testSpace, SchemaVersion: 1,
+	ev := event.Event{
+		EventID: "01J00000000000000000000009", SessionID: "one", ActorID: "ana", Namespace: testSpace, SchemaVersion: 1,
 		Kind: event.KindPrompt, Body: event.TextBody("cap the retries"), ValidTime: created.Format(time.RFC3339),
-		Source: event.Source{Surface: event.SurfaceCLI, Version: "1", ClientID: "host"}}
+		Source: event.Source{Surface: event.SurfaceCLI, Version: "1", ClientID: "host"},
+	}
 	if _, err := s.AddEvents(context.Background(), []event.Event{ev}); err != nil {
 		t.Fatal(err)
 	}

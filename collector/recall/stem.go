@@ -133,10 +133,29 @@ func (s stemmer) finalY() stemmer {
 }
 
 var step2 = sync.OnceValue(func() [][2]string {
-	return [][2]string{{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"}, {"anci", "ance"}, {"izer", "ize"},
-		{"bli", "ble"}, {"alli", "al"}, {"entli", "ent"}, {"eli", "e"}, {"ousli", "ous"}, {"ization", "ize"},
-		{"ation", "ate"}, {"ator", "ate"}, {"alism", "al"}, {"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"},
-		{"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"}, {"logi", "log"}}
+	return [][2]string{
+		{"ational", "ate"},
+		{"tional", "tion"},
+		{"enci", "ence"},
+		{"anci", "ance"},
+		{"izer", "ize"},
+		{"bli", "ble"},
+		{"alli", "al"},
+		{"entli", "ent"},
+		{"eli", "e"},
+		{"ousli", "ous"},
+		{"ization", "ize"},
+		{"ation", "ate"},
+		{"ator", "ate"},
+		{"alism", "al"},
+		{"iveness", "ive"},
+		{"fulness", "ful"},
+		{"ousness", "ous"},
+		{"aliti", "al"},
+		{"iviti", "ive"},
+		{"biliti", "ble"},
+		{"logi", "log"},
+	}
 })
 
 var step3 = sync.OnceValue(func() [][2]string {
@@ -156,8 +175,10 @@ func (s stemmer) replace(table func() [][2]string, m int) stemmer {
 }
 
 func (s stemmer) drop() stemmer {
-	for _, suffix := range [...]string{"al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent",
-		"ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize"} {
+	for _, suffix := range [...]string{
+		"al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent",
+		"ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
+	} {
 		b, ok := s.ends(suffix)
 		if !ok {
 			continue

@@ -98,10 +98,14 @@ func TestTypeScriptDatabase(t *testing.T) {
 		id  = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 		id2 = "01ARZ3NDEKTSV4RRFFQ69G5FAW"
 	)
-	e := event.Event{EventID: id2, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: nsA, SchemaVersion: 1, Kind: event.KindPrompt,
-		Body: event.TextBody("hello"), ValidTime: "2026-01-31T12:00:00Z", Source: event.Source{Surface: "kiro-ide", Version: "0.3.1", ClientID: "host", ProjectPath: "/p"}}
-	rec := event.Record{RecordID: "mr_" + id, Namespace: nsA, Strategy: "llm-summary", Title: "T", Summary: "S", Facts: []string{"f1", "f2"}, Concepts: []string{},
-		FilesTouched: []string{"a.go"}, SourceEventIDs: []string{id2}, CreatedAt: "2026-01-31T12:00:00Z", ObservationType: "decision"}
+	e := event.Event{
+		EventID: id2, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: nsA, SchemaVersion: 1, Kind: event.KindPrompt,
+		Body: event.TextBody("hello"), ValidTime: "2026-01-31T12:00:00Z", Source: event.Source{Surface: "kiro-ide", Version: "0.3.1", ClientID: "host", ProjectPath: "/p"},
+	}
+	rec := event.Record{
+		RecordID: "mr_" + id, Namespace: nsA, Strategy: "llm-summary", Title: "T", Summary: "S", Facts: []string{"f1", "f2"}, Concepts: []string{},
+		FilesTouched: []string{"a.go"}, SourceEventIDs: []string{id2}, CreatedAt: "2026-01-31T12:00:00Z", ObservationType: "decision",
+	}
 	js := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -114,18 +118,34 @@ func TestTypeScriptDatabase(t *testing.T) {
 		name            string
 		events, records row
 	}{
-		{"snake case", row{"event_id": id2, "parent_event_id": id, "session_id": "s", "actor_id": "mia", "namespace": nsA, "schema_version": 1, "kind": "prompt",
-			"body": js(e.Body), "valid_time": e.ValidTime, "source": js(e.Source)},
-			row{"record_id": rec.RecordID, "namespace": nsA, "strategy": "llm-summary", "title": "T", "summary": "S", "facts": `["f1","f2"]`, "concepts": "[]",
-				"files_touched": `["a.go"]`, "source_event_ids": js(rec.SourceEventIDs), "created_at": rec.CreatedAt, "observation_type": "decision"}},
-		{"camel case, flat source, times in milliseconds", row{"eventId": id2, "parentEventId": id, "sessionId": "s", "actorId": "mia", "namespace": nsA, "kind": "prompt",
-			"body": js(e.Body), "validTime": 1769860800000, "sourceSurface": "kiro-ide", "sourceVersion": "0.3.1", "sourceClientId": "host", "sourceProjectPath": "/p"},
-			row{"recordId": rec.RecordID, "namespace": nsA, "title": "T", "summary": "S", "facts": "f1\nf2\n", "filesTouched": `["a.go"]`, "sourceEventIds": js(rec.SourceEventIDs),
-				"createdAt": "2026-01-31 12:00:00", "observationType": "decision"}},
+		{
+			"snake case",
+			row{
+				"event_id": id2, "parent_event_id": id, "session_id": "s", "actor_id": "mia", "namespace": nsA, "schema_version": 1, "kind": "prompt",
+				"body": js(e.Body), "valid_time": e.ValidTime, "source": js(e.Source),
+			},
+			row{
+				"record_id": rec.RecordID, "namespace": nsA, "strategy": "llm-summary", "title": "T", "summary": "S", "facts": `["f1","f2"]`, "concepts": "[]",
+				"files_touched": `["a.go"]`, "source_event_ids": js(rec.SourceEventIDs), "created_at": rec.CreatedAt, "observation_type": "decision",
+			},
+		},
+		{
+			"camel case, flat source, times in milliseconds",
+			row{
+				"eventId": id2, "parentEventId": id, "sessionId": "s", "actorId": "mia", "namespace": nsA, "kind": "prompt",
+				"body": js(e.Body), "validTime": 1769860800000, "sourceSurface": "kiro-ide", "sourceVersion": "0.3.1", "sourceClientId": "host", "sourceProjectPath": "/p",
+			},
+			row{
+				"recordId": rec.RecordID, "namespace": nsA, "title": "T", "summary": "S", "facts": "f1\nf2\n", "filesTouched": `["a.go"]`, "sourceEventIds": js(rec.SourceEventIDs),
+				"createdAt": "2026-01-31 12:00:00", "observationType": "decision",
+			},
+		},
 		{"one column of JSON", row{"id": id2, "data": js(e)}, row{"id": rec.RecordID, "record_json": js(rec), "created_at": 1769860800}},
 		{"unknown columns", row{"event_id": id2, "payload": js(e), "embedding": []byte{1, 2, 255}, "rank": 0.5}, row{"record_id": rec.RecordID, "record": js(rec), "embedding": []byte{0}}},
-		{"a text for a body, no actor", row{"event_id": id2, "parent_event_id": id, "session_id": "s", "namespace": nsA, "kind": "prompt", "content": "hello",
-			"valid_time": e.ValidTime, "source": js(e.Source)}, row{"record": js(rec)}},
+		{"a text for a body, no actor", row{
+			"event_id": id2, "parent_event_id": id, "session_id": "s", "namespace": nsA, "kind": "prompt", "content": "hello",
+			"valid_time": e.ValidTime, "source": js(e.Source),
+		}, row{"record": js(rec)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kiro learn.db")

@@ -16,8 +16,14 @@ func TestSupersededRecordsAreOutOfSightAndComeBack(t *testing.T) {
 		g.save(r)
 	}
 	before := g.view()
-	for _, sup := range []Supersession{{a.RecordID, b.RecordID, "duplicate"}, {b.RecordID, c.RecordID, "model"},
-		{c.RecordID, c.RecordID, "itself"}, {other.RecordID, c.RecordID, "another project's"}, {c.RecordID, "mr_none", "nobody"}, {"mr_none", c.RecordID, "nobody"}} {
+	for _, sup := range []Supersession{
+		{a.RecordID, b.RecordID, "duplicate"},
+		{b.RecordID, c.RecordID, "model"},
+		{c.RecordID, c.RecordID, "itself"},
+		{other.RecordID, c.RecordID, "another project's"},
+		{c.RecordID, "mr_none", "nobody"},
+		{"mr_none", c.RecordID, "nobody"},
+	} {
 		if err := g.Supersede(t.Context(), sup); err != nil {
 			t.Fatal(err)
 		}

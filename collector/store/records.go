@@ -106,8 +106,10 @@ func (s *Store) saveRecord(w *writerTx, r *event.Record) (bool, error) {
 		WHERE (ns, strategy, type, title, summary, facts, concepts, files, sources, created_at) IS NOT
 		(excluded.ns, excluded.strategy, excluded.type, excluded.title, excluded.summary, excluded.facts,
 		excluded.concepts, excluded.files, excluded.sources, excluded.created_at) RETURNING id`,
-		[]any{r.RecordID, ns, session, r.Strategy, r.ObservationType, r.Title, r.Summary, lists[0], lists[1], lists[2],
-			lists[3], r.CreatedAt, created.UnixMilli()}, &id)
+		[]any{
+			r.RecordID, ns, session, r.Strategy, r.ObservationType, r.Title, r.Summary, lists[0], lists[1], lists[2],
+			lists[3], r.CreatedAt, created.UnixMilli(),
+		}, &id)
 	if err == sql.ErrNoRows {
 		return false, nil
 	}

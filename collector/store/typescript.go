@@ -213,14 +213,18 @@ func (r fields) list(names ...string) []string {
 }
 
 func (r fields) event() event.Event {
-	e := event.Event{EventID: r.text("event_id", "id"), ParentEventID: r.text("parent_event_id"), SessionID: r.text("session_id"),
+	e := event.Event{
+		EventID: r.text("event_id", "id"), ParentEventID: r.text("parent_event_id"), SessionID: r.text("session_id"),
 		ActorID: r.text("actor_id"), Namespace: r.text("namespace"), SchemaVersion: event.SchemaVersion, Kind: event.Kind(r.text("kind")),
-		ValidTime: r.time("valid_time", "created_at", "timestamp"), ContentHash: r.text("content_hash")}
+		ValidTime: r.time("valid_time", "created_at", "timestamp"), ContentHash: r.text("content_hash"),
+	}
 	if e.ActorID == "" {
 		e.ActorID, _, _ = event.SplitNamespace(e.Namespace)
 	}
-	e.Source = event.Source{Surface: r.text("surface", "source_surface"), Version: r.text("version", "source_version", "client_version"),
-		ClientID: r.text("client_id", "source_client_id"), ProjectPath: r.text("project_path", "source_project_path")}
+	e.Source = event.Source{
+		Surface: r.text("surface", "source_surface"), Version: r.text("version", "source_version", "client_version"),
+		ClientID: r.text("client_id", "source_client_id"), ProjectPath: r.text("project_path", "source_project_path"),
+	}
 	if e.Source.Surface == "" {
 		e.Source.Surface = event.SurfaceCLI
 	}
@@ -242,9 +246,11 @@ func (r fields) event() event.Event {
 }
 
 func (r fields) record() event.Record {
-	rec := event.Record{RecordID: r.text("record_id", "id"), Namespace: r.text("namespace"), Strategy: r.text("strategy"), Title: r.text("title"),
+	rec := event.Record{
+		RecordID: r.text("record_id", "id"), Namespace: r.text("namespace"), Strategy: r.text("strategy"), Title: r.text("title"),
 		Summary: r.text("summary"), Facts: r.list("facts"), Concepts: r.list("concepts"), FilesTouched: r.list("files_touched", "files"),
-		SourceEventIDs: r.list("source_event_ids", "source_events"), CreatedAt: r.time("created_at", "valid_time"), ObservationType: r.text("observation_type", "type")}
+		SourceEventIDs: r.list("source_event_ids", "source_events"), CreatedAt: r.time("created_at", "valid_time"), ObservationType: r.text("observation_type", "type"),
+	}
 	if rec.Strategy == "" {
 		rec.Strategy = event.StrategyModel
 	}

@@ -106,8 +106,10 @@ func (s *Store) Repair(ctx context.Context) error {
 		if err != nil || len(made) != 1 {
 			return errors.Join(err, fmt.Errorf("%d definitions of the search index", len(made)))
 		}
-		for _, q := range []string{"REINDEX", "DROP TABLE search", made[0], "INSERT INTO search(search, rank) VALUES ('secure-delete', 1)",
-			"INSERT INTO search(search, rank) VALUES ('rank', 'bm25(4.0, 1.0, 1.5, 1.5, 2.0)')", "DELETE FROM meta WHERE key = 'index_version'"} {
+		for _, q := range []string{
+			"REINDEX", "DROP TABLE search", made[0], "INSERT INTO search(search, rank) VALUES ('secure-delete', 1)",
+			"INSERT INTO search(search, rank) VALUES ('rank', 'bm25(4.0, 1.0, 1.5, 1.5, 2.0)')", "DELETE FROM meta WHERE key = 'index_version'",
+		} {
 			if _, err := w.conn.ExecContext(context.Background(), q); err != nil {
 				return err
 			}

@@ -76,9 +76,11 @@ func Load(ctx context.Context, s Set, to Saver) error {
 			if err != nil {
 				return fmt.Errorf("load %s, record %s: %w", c.Name, r.ID, err)
 			}
-			rec := event.Record{RecordID: "mr_" + id, Namespace: c.Namespace(), Strategy: event.StrategyRules, Title: r.Title,
+			rec := event.Record{
+				RecordID: "mr_" + id, Namespace: c.Namespace(), Strategy: event.StrategyRules, Title: r.Title,
 				Summary: r.Summary, FilesTouched: r.Files, SourceEventIDs: []string{id}, CreatedAt: r.Time,
-				ObservationType: event.TypeDiscovery}
+				ObservationType: event.TypeDiscovery,
+			}
 			rec.Fit()
 			if _, err := to.SaveRecord(ctx, rec); err != nil {
 				return fmt.Errorf("load %s, record %s: %w", c.Name, r.ID, err)
