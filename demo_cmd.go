@@ -186,6 +186,9 @@ func (d *demo) records() error {
 	}
 	d.say("\n-- what is remembered, made by rules, without a language model:")
 	for i := len(got.Items) - 1; i >= 0; i-- {
+		if _, _, ofProject := event.SplitNamespace(got.Items[i].Namespace); !ofProject {
+			continue // of the session as a whole, which prompts are not given
+		}
 		d.say("  %-16s %s", got.Items[i].ObservationType, safe(got.Items[i].Title))
 	}
 	return nil
