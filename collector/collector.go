@@ -58,7 +58,8 @@ type Collector struct {
 	ids       *eventid.Source
 	scrub     privacy.Scrubber
 	address   string
-	gate      *gate // before requests over TCP; nil: there are none
+	database  os.FileInfo // as it was when we opened it
+	gate      *gate       // before requests over TCP; nil: there are none
 	feed      feed
 	nudge     chan struct{}
 	draining  sync.Mutex
@@ -108,6 +109,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	c.address = listener.Addr().String()
+	if c.database, err = os.Stat(o.Dirs.Database()); err != nil {
+		return fmt.Errorf("look at the database: %w", err)
+	}
 	listeners := []net.Listener{listener}
 	if o.Listen != nil {
 		tcp, gate, err := o.Listen.open(ctx)

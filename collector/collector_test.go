@@ -482,3 +482,60 @@ func TestACollectorThatWaitsLeavesWhenAPersonStopsTheOther(t *testing.T) {
 	}
 	w.start() // and one that begins afterwards is not concerned
 }
+
+func TestASessionThatWaitsInTheOutboxCanBeForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	e := w.event(event.KindPrompt, "waiting", "", event.TextBody("zebraquagga"))
+	if err := outbox.New(w.dirs.Outbox(), outbox.Options{}).Append(e.EventID, e.AppendJSON(nil), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := w.do("DELETE", "/v1/sessions/waiting?now=true", "", ""); status != 200 || !strings.Contains(body, `"events":1`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if _, body := w.do("GET", "/v1/events", "", ""); !strings.Contains(body, `"total":0`) {
+		t.Errorf("still there: %s", body)
+	}
+}
+
+func TestACollectorWhoseDatabaseIsGoneLeaves(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	if err := os.Remove(w.dirs.Database()); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.client.Nudge() // it looks after each drain
+	select {
+	case err := <-w.ended:
+		if err != nil {
+			t.Error(err)
+		}
+		w.ended <- nil
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes on acknowledging into a file that nobody can open")
+	}
+}
+
+func TestThePromptThatStandsBehindAPasteIsAskedWith(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	rec := event.Record{RecordID: "mr_" + w.ids.Next(time.Second), Namespace: event.Namespace("mia", "p"), Strategy: "rules", Title: "Kafka consumer lag alert threshold", Summary: "The kafka consumer lag alert fires above 10000.",
+		SourceEventIDs: []string{w.ids.Next(time.Second)}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "decision"}
+	rec.Fit()
+	js, err := json.Marshal(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := w.do("POST", "/v1/memories", "application/json", string(js)); status != 200 {
+		t.Fatal(status, body)
+	}
+	e := w.event(event.KindPrompt, "q", "", event.TextBody(strings.Repeat("INFO request handled\n", 100)))
+	e.Firing = &event.Firing{From: 1, To: 2, Tail: "why is the kafka consumer lag alert firing?"}
+	_, body := w.do("POST", "/v1/events?retrieve=true", "application/json", string(e.AppendJSON(nil)))
+	if !strings.Contains(body, "above 10000") {
+		t.Errorf("not recalled: %s", body)
+	}
+	if _, body := w.do("GET", "/v1/events?session_id=q", "", ""); strings.Contains(body, "kafka") {
+		t.Error("the end of the prompt was kept beside its body")
+	}
+}

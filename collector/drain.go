@@ -49,6 +49,11 @@ func (c *Collector) keepAddress() {
 		c.Stop()
 		return
 	}
+	if now, err := os.Stat(c.o.Dirs.Database()); err != nil || !os.SameFile(now, c.database) {
+		c.o.Log.Error("the database was taken away, so the collector leaves and the next one begins anew", err)
+		c.Stop()
+		return
+	}
 	if client.RecordedAddress(c.o.Dirs) != c.address {
 		if err := record(c.o.Dirs, c.address); err != nil {
 			c.o.Log.Warn("the collector's address could not be recorded", err)
@@ -132,11 +137,16 @@ func (e *invalid) Error() string {
 
 // scrubRecord takes private text and secrets out of a record and makes it keep its limits.
 func (c *Collector) scrubRecord(r *event.Record) {
-	r.Title, r.Summary = c.scrub.Text(r.Title), c.scrub.Text(r.Summary)
-	for _, list := range [][]string{r.Facts, r.Concepts, r.FilesTouched} {
-		for i := range list {
-			list[i] = c.scrub.Text(list[i])
-		}
+	texts := []string{r.Title, r.Summary}
+	lists := []*[]string{&r.Facts, &r.Concepts, &r.FilesTouched}
+	for _, l := range lists {
+		texts = append(texts, *l...)
+	}
+	texts = c.scrub.Strings(texts) // together: a private part may begin in one field and end in another
+	r.Title, r.Summary, texts = texts[0], texts[1], texts[2:]
+	for _, l := range lists {
+		n := len(*l)
+		*l, texts = texts[:n:n], texts[n:]
 	}
 	r.Fit()
 }

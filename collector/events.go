@@ -67,7 +67,11 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 	if err != nil {
 		return out
 	}
-	got, err := c.recall.Context(ctx, recall.Query{Namespace: e.Namespace, Text: body.Text(), SessionID: e.SessionID},
+	text := body.Text()
+	if e.Firing != nil && e.Firing.Tail != "" {
+		text += "\n\n" + c.scrub.Text(e.Firing.Tail)
+	}
+	got, err := c.recall.Context(ctx, recall.Query{Namespace: e.Namespace, Text: text, SessionID: e.SessionID},
 		recall.ContextOptions{
 			MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix),
 			Stale: func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) },

@@ -42,6 +42,9 @@ func (c *Collector) deleteSession(w http.ResponseWriter, r *http.Request) {
 
 // onlySession finds the namespace of a session that is named without one, or answers and gives false.
 func (c *Collector) onlySession(w http.ResponseWriter, r *http.Request, sel *store.Selection) bool {
+	if _, err := c.drain(r.Context()); err != nil { // it may still be in the outbox, and must not come in behind us
+		c.o.Log.Warn("the outbox could not be drained", err)
+	}
 	found, err := c.store.FindSession(r.Context(), sel.Session)
 	switch {
 	case err != nil:

@@ -10,6 +10,7 @@ import (
 	"kiro-learn/internal/rawjson"
 	"kiro-learn/internal/session"
 	"kiro-learn/payload"
+	"kiro-learn/truncate"
 )
 
 // spawn notes that an agent has started and shows it where the last session stood. Some Kiros fire it for every message,
@@ -47,7 +48,8 @@ func (h *hook) prompt() {
 	if body == nil {
 		return
 	}
-	body = h.clean(body)
+	scrubbed := h.scrub.JSON(body)
+	body = truncate.Body(scrubbed, event.MaxHookBody)
 	hash, now, again := event.Hash(body), h.Begun.UnixMilli(), false
 	st := h.states.Update(h.namespace(), h.session, lockWait, func(st *session.State) bool {
 		if again = st.SamePrompt(hash, now) && mark == ""; again {
@@ -60,11 +62,27 @@ func (h *hook) prompt() {
 		return true
 	})
 	e := h.newEvent(event.KindPrompt, st.PromptID, "", body)
+	if len(body) < len(scrubbed) {
+		e.Firing.Tail = tail(scrubbed) // the question often stands behind what was pasted
+	}
 	if again { // the hook is registered in two places: same event, and the other one has the answer
 		h.keep(e)
 		return
 	}
 	h.ask(e)
+}
+
+// tailBytes is how much of the end of a prompt that had to be cut recall is asked with.
+const tailBytes = 4 << 10
+
+// tail is the end of the text of a serialised body.
+func tail(body []byte) string {
+	b, err := event.ParseBody(body)
+	if err != nil {
+		return ""
+	}
+	text := b.Text()
+	return strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
 }
 
 // promptBody is the body of the prompt; nil where nobody asked anything. mark is set when the prompt had to be read from

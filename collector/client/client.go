@@ -89,8 +89,12 @@ func (c *Client) Address() string {
 
 // RecordedAddress is the address that the last collector wrote into the state directory; "" when there is none.
 func RecordedAddress(d config.Dirs) string {
+	info, err := os.Stat(d.AddressFile())
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 4096 {
+		return ""
+	}
 	b, err := os.ReadFile(d.AddressFile())
-	if err != nil || len(b) > 4096 {
+	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(b))

@@ -167,7 +167,7 @@ func Default() Config {
 func Load(d Dirs) (Config, []string) {
 	c := Default()
 	var w warnings
-	b, err := os.ReadFile(d.ConfigFile())
+	b, err := readSettings(d.ConfigFile())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -184,7 +184,7 @@ func ProjectEnabled(root string) bool {
 	if root == "" {
 		return true
 	}
-	b, err := os.ReadFile(filepath.Join(root, ".kiro", "kiro-learn.json"))
+	b, err := readSettings(filepath.Join(root, ".kiro", "kiro-learn.json"))
 	if err != nil {
 		return true
 	}
@@ -200,7 +200,7 @@ func ProjectProblem(root string) string {
 		return ""
 	}
 	file := filepath.Join(root, ".kiro", "kiro-learn.json")
-	b, err := os.ReadFile(file)
+	b, err := readSettings(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -214,6 +214,25 @@ func ProjectProblem(root string) string {
 		return fmt.Sprintf("%s cannot be read, so hooks stay on in this project: %v", file, err)
 	}
 	return ""
+}
+
+// maxSettings is the most that a file of settings may hold, in bytes.
+const maxSettings = 1 << 20
+
+// readSettings reads a file of settings. A pipe or a device in its place, which a cloned repository can carry as a link,
+// would never end.
+func readSettings(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", file)
+	}
+	if info.Size() > maxSettings {
+		return nil, fmt.Errorf("%s has more than %d bytes", file, maxSettings)
+	}
+	return os.ReadFile(file)
 }
 
 func (c *Config) read(b []byte, file string, w *warnings) {

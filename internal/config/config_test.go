@@ -120,3 +120,25 @@ func TestRetentionIsSpelledInDays(t *testing.T) {
 		})
 	}
 }
+
+func TestSettingsThatNeverEndAreNotRead(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("this system has no device that never ends")
+	}
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, ".kiro"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d := Dirs{Config: root}
+	for _, name := range []string{filepath.Join(".kiro", "kiro-learn.json"), "config.json"} {
+		if err := os.Symlink("/dev/zero", filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !ProjectEnabled(root) || ProjectProblem(root) == "" {
+		t.Errorf("the project counts as %v, problem %q", ProjectEnabled(root), ProjectProblem(root))
+	}
+	if c, warnings := Load(d); !c.Enabled || len(warnings) != 1 {
+		t.Errorf("enabled %v, warnings %q", c.Enabled, warnings)
+	}
+}

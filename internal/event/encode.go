@@ -48,6 +48,9 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 		dst = strconv.AppendInt(dst, f.From, 10)
 		dst = append(dst, `,"to":`...)
 		dst = strconv.AppendInt(dst, f.To, 10)
+		if f.Tail != "" {
+			field(`,"tail":`, f.Tail)
+		}
 		dst = append(dst, '}')
 	}
 	return append(dst, '}')

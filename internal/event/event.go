@@ -85,7 +85,8 @@ func SplitNamespace(ns string) (actorID, projectID string, ok bool) {
 // Firing tells one run of a hook from another, so that one happening reported by two registrations of the hook is stored
 // once. It stays on the machine: a hook adds it to what it hands to its own collector, which keeps it to itself.
 type Firing struct {
-	Via  string `json:"via,omitempty"` // the registration's name, as the installer wrote it
-	From int64  `json:"from"`          // when the hook process began, in Unix microseconds
-	To   int64  `json:"to"`            // when it handed the event over
+	Via  string `json:"via,omitempty"`  // the registration's name, as the installer wrote it
+	From int64  `json:"from"`           // when the hook process began, in Unix microseconds
+	To   int64  `json:"to"`             // when it handed the event over
+	Tail string `json:"tail,omitempty"` // the end of a prompt that had to be cut, scrubbed; recall asks with it, nothing keeps it
 }

@@ -37,6 +37,9 @@ func (s *Source) Next(wait time.Duration) string {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
 		return id.String()
 	}
+	if !plain(s.file) || !plain(s.file+".lock") {
+		return id.String() // a pipe in the place of a file would hold us for ever
+	}
 	lock := flock.New(s.file+".lock", flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -56,6 +59,12 @@ func (s *Source) Next(wait time.Duration) string {
 		_, _ = f.WriteAt([]byte(id.String()), 0) // losing it costs order after a clock step, nothing else
 	}
 	return id.String()
+}
+
+// plain tells whether a name is free or a regular file's.
+func plain(name string) bool {
+	info, err := os.Stat(name)
+	return err != nil || info.Mode().IsRegular()
 }
 
 func read(f *os.File) (ulid.ULID, bool) {

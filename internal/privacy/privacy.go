@@ -5,7 +5,11 @@
 // is linear in the text, and text in which nothing is found is returned as it is.
 package privacy
 
-import "kiro-learn/internal/rawjson"
+import (
+	"strings"
+
+	"kiro-learn/internal/rawjson"
+)
 
 // Redacted stands where something was taken out.
 const Redacted = "[REDACTED]"
@@ -35,10 +39,86 @@ func (s Scrubber) Text(t string) string {
 }
 
 // JSON is the valid JSON text raw with every string in it scrubbed, keys too; raw itself when there is nothing to take
-// out. Strings are decoded first. A tag that opens in one string does not reach into the next. A string whose key is
-// that of a secret, as in {"password":"…"}, is judged with its key, and one that follows a flag, as in
+// out. Strings are decoded first. A private part that opens in one string and ends in a later one, as in a file that a tool
+// gives line by line, takes the strings between with it; one that no later string ends hides the rest of its own string
+// only. A string whose key is that of a secret, as in {"password":"…"}, is judged with its key, and one that follows a flag, as in
 // ["--password","…"], with the flag.
 func (s Scrubber) JSON(raw []byte) []byte {
+	out := s.strings(raw, nil)
+	if len(out) == len(raw) && (len(raw) == 0 || &out[0] == &raw[0]) {
+		return raw
+	}
+	if between := betweenTags(raw); len(between) > 0 {
+		return s.strings(raw, between)
+	}
+	return out
+}
+
+// Strings scrubs texts that belong together, in order, as JSON scrubs the strings of one value.
+func (s Scrubber) Strings(texts []string) []string {
+	raw := []byte{'['}
+	for i, t := range texts {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = rawjson.AppendString(raw, t)
+	}
+	out := make([]string, 0, len(texts))
+	rawjson.Elements(s.JSON(append(raw, ']')), func(v []byte) bool {
+		out = append(out, rawjson.Unquote(v))
+		return true
+	})
+	return out
+}
+
+// betweenTags finds the strings of raw that lie between one that opens a private part and a later one that ends it, by
+// where they begin.
+func betweenTags(raw []byte) map[int]bool {
+	const probe = "kiro learn probe"
+	found := map[int]bool{}
+	var since []int // the strings behind one that has opened a private part; nil while none is open
+	keys := map[int]string{}
+	outside := map[string]bool{} // keys that also stand outside: the shape of the value, and nobody's words
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '"' {
+			continue
+		}
+		end, ok := rawjson.StringEnd(raw, i)
+		if !ok {
+			break
+		}
+		t := rawjson.Unquote(raw[i:end])
+		if withoutPrivate(t) != t {
+			if since != nil && !strings.Contains(withoutPrivate(probe+t), probe) {
+				for _, at := range since {
+					found[at] = true
+				}
+				since = nil
+			}
+			if !strings.Contains(withoutPrivate(t+probe), probe) {
+				since = make([]int, 0, 8)
+			}
+		} else {
+			if colon := rawjson.Space(raw, end); colon < len(raw) && raw[colon] == ':' {
+				keys[i] = t
+				outside[t] = outside[t] || since == nil
+			}
+			if since != nil {
+				since = append(since, i)
+			}
+		}
+		i = end - 1
+	}
+	for at := range found {
+		if key, ok := keys[at]; ok && outside[key] {
+			delete(found, at)
+		}
+	}
+	return found
+}
+
+// strings scrubs each string of raw by itself, but for those in hidden, of which nothing stays.
+func (s Scrubber) strings(raw []byte, hidden map[int]bool) []byte {
 	var out []byte
 	done := 0
 	key, before := "", "" // the key of the member that is being read; the string read last
@@ -69,6 +149,9 @@ func (s Scrubber) JSON(raw []byte) []byte {
 				name = was
 			}
 			now = member(k, before, now)
+		}
+		if hidden[i] && was != "" {
+			now = Redacted
 		}
 		if now != was {
 			out = append(out, raw[done:i]...)

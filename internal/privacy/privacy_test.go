@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -54,5 +55,27 @@ func TestLongValues(t *testing.T) {
 		if !utf8.ValidString(got) {
 			t.Errorf("shifted by %d, a character is cut in two", n)
 		}
+	}
+}
+
+func TestAPrivatePartMayReachOverSeveralStrings(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"lines of a file", `{"result":[{"line":1,"text":"a <private>"},{"line":2,"text":"zqx"},{"line":3,"text":"</private> b"}]}`,
+			`{"result":[{"line":1,"text":"a [REDACTED]"},{"line":2,"text":"[REDACTED]"},{"line":3,"text":"[REDACTED] b"}]}`},
+		{"a list", `["<private>","zqx","</private>","c"]`, `["[REDACTED]","[REDACTED]","[REDACTED]","c"]`},
+		{"members", `{"a":"<private>","b":"zqx","c":"</private>","d":"e"}`, `{"a":"[REDACTED]","[REDACTED]":"[REDACTED]","[REDACTED]":"[REDACTED]","d":"e"}`},
+		{"keys", `{"<private>":"zqx","</private>":"x"}`, `{"[REDACTED]":"[REDACTED]","[REDACTED]":"x"}`},
+		{"never closed", `["<private> zqx","b","c"]`, `["[REDACTED]","b","c"]`},
+		{"closed in its own string", `["<private>zqx</private>","b","</div>"]`, `["[REDACTED]","b","</div>"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := string((Scrubber{}).JSON([]byte(c.in))); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	got := (Scrubber{}).Strings([]string{"i <private>", "zqx", "</private> c", "d"})
+	if want := []string{"i [REDACTED]", "[REDACTED]", "[REDACTED] c", "d"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
