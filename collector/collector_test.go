@@ -519,8 +519,10 @@ func TestACollectorWhoseDatabaseIsGoneLeaves(t *testing.T) {
 func TestThePromptThatStandsBehindAPasteIsAskedWith(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	rec := event.Record{RecordID: "mr_" + w.ids.Next(time.Second), Namespace: event.Namespace("mia", "p"), Strategy: "rules", Title: "Kafka consumer lag alert threshold", Summary: "The kafka consumer lag alert fires above 10000.",
-		SourceEventIDs: []string{w.ids.Next(time.Second)}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "decision"}
+	rec := event.Record{
+		RecordID: "mr_" + w.ids.Next(time.Second), Namespace: event.Namespace("mia", "p"), Strategy: "rules", Title: "Kafka consumer lag alert threshold", Summary: "The kafka consumer lag alert fires above 10000.",
+		SourceEventIDs: []string{w.ids.Next(time.Second)}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "decision",
+	}
 	rec.Fit()
 	js, err := json.Marshal(rec)
 	if err != nil {

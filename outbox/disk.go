@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -131,6 +132,9 @@ func (d *osDisk) syncDir(dir string) error {
 
 func (d *osDisk) lock(name string) (lock, bool, error) {
 	d.at("lock")
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is not a regular file", name) // opening a pipe would hold us for ever
+	}
 	l := &osLock{flock.New(name, flock.SetPermissions(0o600)), name}
 	ok, err := l.TryLock()
 	if err != nil || !ok {

@@ -60,8 +60,10 @@ func TestLongValues(t *testing.T) {
 
 func TestAPrivatePartMayReachOverSeveralStrings(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"lines of a file", `{"result":[{"line":1,"text":"a <private>"},{"line":2,"text":"zqx"},{"line":3,"text":"</private> b"}]}`,
-			`{"result":[{"line":1,"text":"a [REDACTED]"},{"line":2,"text":"[REDACTED]"},{"line":3,"text":"[REDACTED] b"}]}`},
+		{
+			"lines of a file", `{"result":[{"line":1,"text":"a <private>"},{"line":2,"text":"zqx"},{"line":3,"text":"</private> b"}]}`,
+			`{"result":[{"line":1,"text":"a [REDACTED]"},{"line":2,"text":"[REDACTED]"},{"line":3,"text":"[REDACTED] b"}]}`,
+		},
 		{"a list", `["<private>","zqx","</private>","c"]`, `["[REDACTED]","[REDACTED]","[REDACTED]","c"]`},
 		{"members", `{"a":"<private>","b":"zqx","c":"</private>","d":"e"}`, `{"a":"[REDACTED]","[REDACTED]":"[REDACTED]","[REDACTED]":"[REDACTED]","d":"e"}`},
 		{"keys", `{"<private>":"zqx","</private>":"x"}`, `{"[REDACTED]":"[REDACTED]","[REDACTED]":"x"}`},
