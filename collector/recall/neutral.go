@@ -180,10 +180,15 @@ func tags(s string) string {
 		return s
 	}
 	b := make([]byte, 0, len(s)+16)
+	token := false // within a chat template's token, whose end is no pipe operator
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '<' && i+1 < len(s) && opensTag(s, i):
 			b = append(b, "‹"...)
+			token = token || s[i+1] == '|'
+		case s[i] == '>' && token && s[i-1] == '|':
+			b = append(b, "›"...)
+			token = false
 		case s[i] == '[' && opensToken(s[i+1:]):
 			b = append(b, '(')
 		default:
