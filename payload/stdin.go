@@ -25,6 +25,9 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 	}
 	p := &pump{scanner: s, done: make(chan struct{})}
 	begin := time.Now()
+	if f, ok := r.(*os.File); ok && p.atOnce(f) {
+		return
+	}
 	go p.run(r)
 	stall := whole * 2 / 5 // between two bytes of one value: a second of the usual 2.5
 	timer := time.NewTimer(min(firstByte, stall))
@@ -60,6 +63,23 @@ type pump struct {
 	mu       sync.Mutex
 	scanner  *scanner // nil when it is no longer the pump's
 	progress time.Time
+}
+
+// atOnce reads what is there already. Most payloads arrive in one piece before the hook has come up, and reading that here
+// spares the process a thread. It tells whether nothing more is to be read.
+func (p *pump) atOnce(f *os.File) bool {
+	if !ready(f, 10*time.Millisecond) {
+		return false
+	}
+	buf := make([]byte, firstRead)
+	n, err := f.Read(buf)
+	p.take(buf[:n], err != nil)
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *pump) run(r io.Reader) {

@@ -62,22 +62,12 @@ func (c *Client) PostEvent(ctx context.Context, ev []byte, retrieve bool) (r Rec
 	return r, nil
 }
 
-// nudgeTime bounds a nudge: a collector that is stopped must cost nothing.
-const nudgeTime = 50 * time.Millisecond
+// nudge is a request to drain the outbox.
+const nudge = "POST /v1/drain HTTP/1.1\r\nHost: kiro-learn\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-// Nudge asks the local collector to drain the outbox and does not wait for the answer. Only ErrAbsent is of interest.
-func (c *Client) Nudge() error {
-	ctx, cancel := context.WithTimeout(context.Background(), nudgeTime)
-	defer cancel()
-	conn, err := dialLocal(ctx, c.Address())
-	if err != nil {
-		return err
-	}
-	_ = conn.SetDeadline(time.Now().Add(nudgeTime))
-	_, err = conn.Write([]byte("POST /v1/drain HTTP/1.1\r\nHost: kiro-learn\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
-	_ = conn.Close()
-	return err
-}
+// Nudge asks the local collector to drain the outbox and does not wait for the answer: a collector that is stopped must
+// cost nothing. Only ErrAbsent is of interest.
+func (c *Client) Nudge() error { return sendNudge(c.Address()) }
 
 // Digest is what an agent that starts is to be shown of the sessions before it; "" when there is nothing.
 func (c *Client) Digest(ctx context.Context, namespace, sessionID string) (string, error) {
