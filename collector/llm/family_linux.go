@@ -15,23 +15,25 @@ func sysProcAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// killMarked kills every process in whose environment an entry begins with prefix, until none is found, and counts
-// them. A process that forks faster than this looks is left after ten rounds.
-func killMarked(prefix string) (killed int) {
+// killMarked kills every process in whose environment an entry begins with prefix, until no new one is found, and
+// counts them. A process that forks faster than this looks is left after ten rounds.
+func killMarked(prefix string) int {
+	// A process shows its environment until the kernel has taken it apart, so a round may meet what the last one killed.
+	killed := map[int]bool{}
 	for range 10 {
-		n := killMarkedOnce([]byte(prefix))
-		killed += n
-		if n == 0 {
+		before := len(killed)
+		killMarkedOnce([]byte(prefix), killed)
+		if len(killed) == before {
 			break
 		}
 	}
-	return killed
+	return len(killed)
 }
 
-func killMarkedOnce(prefix []byte) (killed int) {
+func killMarkedOnce(prefix []byte, killed map[int]bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
-		return 0
+		return
 	}
 	defer proc.Close()
 	names, _ := proc.Readdirnames(-1)
@@ -48,10 +50,9 @@ func killMarkedOnce(prefix []byte) (killed int) {
 		environ, err := os.ReadFile("/proc/" + name + "/environ") // a zombie's is empty
 		if err == nil && (bytes.HasPrefix(environ, prefix) || bytes.Contains(environ, append([]byte{0}, prefix...))) {
 			if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
-				killed++
+				killed[pid] = true
 			}
 		}
 		_ = unix.Close(fd)
 	}
-	return killed
 }
