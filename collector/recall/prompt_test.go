@@ -94,7 +94,12 @@ func TestDates(t *testing.T) {
 
 // FuzzQuery asks whatever comes: there is no error, and nothing but the project's own records in one frame.
 func FuzzQuery(f *testing.F) {
-	for _, s := range append(hostile(), `"unterminated`, "foo AND", "title:x", "NEAR(a b, 3)", "a* OR (b", "user-auth", "C++", "数据库", "\x00", "- - -", "1 OR 1=1; --", "upload retry gateway") {
+	for _, s := range append(
+		hostile(), `"unterminated`, "foo AND", "title:x", "NEAR(a b, 3)", "a* OR (b", "user-auth", "C++", "数据库", "\x00", "- - -", "1 OR 1=1; --",
+		"upload retry gateway", "don't", "what did we do?", "hello", "ok", "thanks!", "데이터 베이스 upload 재시도", "アップロードのretryは", "when in 2026-03 did we change it",
+		strings.Repeat("2026-11-20T09:00:01Z INFO upload id=7 status=200\n", 300)+"why did the upload fail?", "```go\nfunc retry() {}\n```\nwhy?", "\xff\xfe\xed\xa0\x80 upload",
+		strings.Repeat("(", 2000), strings.Repeat("a ", 3000), "> quoted\n> lines\nwhat of the upload?", `{"^upload": {$or: [1]}}`,
+	) {
 		f.Add(s)
 	}
 	e, s := newEngine(f)
