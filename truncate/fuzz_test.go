@@ -46,6 +46,51 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
+// FuzzMaximal: whatever text is cut, in whatever shape of body, one more character of it would not have fit. The size
+// that is asked for is anything from what the shape needs to a byte less than the whole.
+func FuzzMaximal(f *testing.F) {
+	for _, s := range []string{
+		"", "a", strings.Repeat("漢", 300), "a" + strings.Repeat("漢", 300), strings.Repeat("👩\u200d👩\u200d👧", 40), strings.Repeat("<\u0001", 200),
+		strings.Repeat(`"\`, 200), strings.Repeat("\x00é\n", 150), "\xff\xfe" + strings.Repeat("x", 400), strings.Repeat("\u2028&", 99),
+	} {
+		for shape := range uint8(3) {
+			f.Add(s, uint16(300), shape)
+		}
+	}
+	f.Fuzz(func(t *testing.T, content string, n uint16, shape uint8) {
+		if content = strings.ToValidUTF8(content, "\ufffd"); len(content) > 1<<14 {
+			t.Skip("long")
+		}
+		build := []func(string) []byte{
+			func(s string) []byte { return event.TextBody(s) },
+			func(s string) []byte { return event.JSONBody([]byte(`{"tool_response":{"result":` + quoted(s) + `}}`)) },
+			func(s string) []byte { return event.MessageBody([]event.Turn{{Role: "user", Content: s}}) },
+		}[shape%3]
+		whole := build(content)
+		if len(whole) <= 256 {
+			t.Skip("fits")
+		}
+		size := 256 + int(n)%(len(whole)-256)
+		got := Body(whole, size)
+		again := Body(got, size)
+		if len(got) > size || !bytes.Equal(again, got) {
+			t.Fatalf("%d bytes of %d; a second run makes %q of %q", len(got), size, again, got)
+		}
+		kept := 0 // bytes of the content
+		for kept < len(content) && !bytes.Equal(build(content[:kept]+Marker), got) {
+			_, w := utf8.DecodeRuneInString(content[kept:])
+			kept += w
+		}
+		if kept == len(content) {
+			t.Fatalf("%q became %q, which is no beginning of it with the marker", whole, got)
+		}
+		_, w := utf8.DecodeRuneInString(content[kept:])
+		if more := build(content[:kept+w] + Marker); len(more) <= size {
+			t.Errorf("one more character would have fit: %d of %d bytes", len(more), size)
+		}
+	})
+}
+
 // text is text of every width that a character can have in JSON.
 func textOf(t *rapid.T, most int) string {
 	return strings.Repeat(rapid.StringOfN(rapid.RuneFrom([]rune("ab\"\\\n\x01é漢😀\u200d")), 1, 12, -1).Draw(t, "unit"), rapid.IntRange(0, most).Draw(t, "times"))
