@@ -74,7 +74,7 @@ type hook struct {
 	project project.Project
 	session string
 	actor   string
-	until   time.Time // when the budget ends
+	until   time.Time // when the budget ends, which begins with the process
 	client  *client.Client
 	queue   *outbox.Queue
 	states  session.Store
@@ -92,21 +92,19 @@ func Run(p Process) {
 		}
 	}()
 	h.dirs = config.FindDirs(p.Getenv)
-	if p.Getenv("KIRO_LEARN_DISABLE") == "1" || h.ownChild() {
-		payload.Drain(p.Stdin, drainBytes, drainTime)
-		return
-	}
 	var warnings []string
 	h.config, warnings = config.Load(h.dirs)
-	if !h.config.Enabled {
-		payload.Drain(p.Stdin, drainBytes, drainTime)
+	budget := time.Duration(h.config.Hooks.BudgetMS) * time.Millisecond
+	h.until = p.Begun.Add(budget)
+	if !h.config.Enabled || p.Getenv("KIRO_LEARN_DISABLE") == "1" || h.ownChild() {
+		payload.Drain(p.Stdin, drainBytes, min(budget, drainTime))
 		return
 	}
 	h.log = logfile.New(h.dirs.LogFile(), filepath.Join(h.dirs.State, "log-marks"), "hook", nil)
 	for _, w := range warnings {
 		h.log.Warn(w, nil)
 	}
-	h.read()
+	h.read(min(max(time.Until(h.until)-budget/10, budget/10), payload.MaxWait))
 	handle := handler(h.payload.Hook)
 	if handle == nil || !h.identify() {
 		return
@@ -133,10 +131,10 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// read reads the command line and the payload. A flag that is not known is passed over: a hook of a newer version's
-// installation must still work.
-func (h *hook) read() {
-	r := payload.Request{Getenv: h.Getenv, Stdin: h.Stdin}
+// read reads the command line and the payload, for which it waits no longer than wait. A flag that is not known is
+// passed over: a hook of a newer version's installation must still work.
+func (h *hook) read(wait time.Duration) {
+	r := payload.Request{Getenv: h.Getenv, Stdin: h.Stdin, Wait: wait}
 	args := h.Args
 	r.Name, args = args[0], args[1:]
 	if r.Name == "hook" {
@@ -164,7 +162,6 @@ func (h *hook) read() {
 		}
 	}
 	h.payload = payload.Read(r)
-	h.until = time.Now().Add(time.Duration(h.config.Hooks.BudgetMS) * time.Millisecond)
 	for _, note := range h.payload.Notes {
 		h.log.Info("a payload was not as expected", nil, logfile.Str("note", note))
 	}

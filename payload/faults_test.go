@@ -20,7 +20,7 @@ import (
 
 // read is a hook with all the time of the world, on however slow a machine.
 func read(hook, stdin string) Payload {
-	return Read(Request{Name: hook, Stdin: strings.NewReader(stdin), FirstByte: time.Hour, Whole: time.Hour})
+	return Read(Request{Name: hook, Stdin: strings.NewReader(stdin), Wait: time.Hour})
 }
 
 func TestHookOf(t *testing.T) {
@@ -143,7 +143,7 @@ func TestChannelsAndSpellings(t *testing.T) {
 					"found in environment":   {Getenv: env("USER_PROMPT", sp.text), Stdin: strings.NewReader("")},
 					"told by both":           {Getenv: env("USER_PROMPT", sp.text), Stdin: strings.NewReader(sp.text)},
 				} {
-					req.Name, req.Surface, req.FirstByte, req.Whole = hook, event.SurfaceIDE, time.Hour, time.Hour
+					req.Name, req.Surface, req.Wait = hook, event.SurfaceIDE, time.Hour
 					want := kind.want
 					want.Name, want.IDE0 = hook, hook == "promptSubmit" || hook == "agentStop"
 					if d := cmp.Diff(want, Read(req)); d != "" {
@@ -299,7 +299,7 @@ func TestEncodings(t *testing.T) {
 			for _, stdin := range []func() Payload{
 				func() Payload { return read("userPromptSubmit", tt.in) },
 				func() Payload {
-					return Read(Request{Name: "userPromptSubmit", Stdin: iotest.OneByteReader(strings.NewReader(tt.in)), Whole: time.Hour})
+					return Read(Request{Name: "userPromptSubmit", Stdin: iotest.OneByteReader(strings.NewReader(tt.in)), Wait: time.Hour})
 				},
 			} {
 				if p := stdin(); p.Prompt != "漢 😀 why?" || p.SessionID != "s" || p.Notes != nil {

@@ -45,9 +45,9 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s), "stop")
 	}
 	f.Fuzz(func(t *testing.T, in []byte, hook string) {
-		whole := Read(Request{Name: hook, Stdin: strings.NewReader(string(in)), Whole: time.Hour})
+		whole := Read(Request{Name: hook, Stdin: strings.NewReader(string(in)), Wait: time.Hour})
 		check(t, in, whole)
-		bytewise := Read(Request{Name: hook, Stdin: iotest.OneByteReader(strings.NewReader(string(in))), Whole: time.Hour})
+		bytewise := Read(Request{Name: hook, Stdin: iotest.OneByteReader(strings.NewReader(string(in))), Wait: time.Hour})
 		if d := cmp.Diff(whole, bytewise); d != "" {
 			t.Errorf("pieces of the input make a difference (-whole +bytes):\n%s", d)
 		}
@@ -73,7 +73,7 @@ func faults() []string {
 func allocates(in string, hook string) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	Read(Request{Name: hook, Stdin: strings.NewReader(in), Whole: time.Hour})
+	Read(Request{Name: hook, Stdin: strings.NewReader(in), Wait: time.Hour})
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
@@ -156,7 +156,7 @@ func FuzzValid(f *testing.F) {
 		if !json.Valid(value) || !utf8.Valid(value) {
 			return
 		}
-		p := Read(Request{Name: "postToolUse", Stdin: strings.NewReader(string(in)), Whole: time.Hour})
+		p := Read(Request{Name: "postToolUse", Stdin: strings.NewReader(string(in)), Wait: time.Hour})
 		if p.ToolName != "t" || p.Notes != nil {
 			return // repaired: a NUL, a lone surrogate, or too deep; the other fuzz test has it
 		}

@@ -44,9 +44,9 @@ type Request struct {
 	Channel string              // "auto", "stdin" or "env"
 	Getenv  func(string) string // of the process
 	Stdin   io.Reader           // of the process
-	// FirstByte is how long to wait for a first byte, 1.5 s if zero. Whole is the longest that a value may take to
-	// arrive, counted from the start, 2.5 s if zero; a writer that stalls for two fifths of that is given up before.
-	FirstByte, Whole time.Duration
+	// Wait is how long the payload may take to arrive, counted from the call; MaxWait if zero. One that is big and comes
+	// fast may take longer, up to MaxWait.
+	Wait time.Duration
 }
 
 // Payload is what a Kiro told a hook. Every string is valid UTF-8.
@@ -102,7 +102,11 @@ func Read(r Request) Payload {
 		return p
 	}
 	s := &scanner{keepRaw: true}
-	readPipe(r.Stdin, s, r.firstByte(p.Surface, inEnv), orDefault(r.Whole, defaultWhole))
+	wait := r.Wait
+	if wait <= 0 {
+		wait = MaxWait
+	}
+	readPipe(r.Stdin, s, r.first(wait, p.Surface, inEnv), wait)
 	s.end()
 	p.notes(s.notes)
 	object := s.found || s.state == isDone && s.top
@@ -117,19 +121,13 @@ func Read(r Request) Payload {
 	return p
 }
 
-func (r Request) firstByte(surface, inEnv string) time.Duration {
-	d := orDefault(r.FirstByte, defaultFirstByte)
+// first is how long to wait for a first byte: as long as for the rest, or a third of that where the environment already
+// holds a payload.
+func (r Request) first(wait time.Duration, surface, inEnv string) time.Duration {
 	if inEnv != "" && surface == event.SurfaceIDE && r.Channel != ChannelStdin {
-		return min(d, legacyFirstByte) // IDE 1 leaves the variable empty; IDE 0 never writes to the pipe
+		return min(wait, silent) / 3 // IDE 1 leaves the variable empty; IDE 0 never writes to the pipe
 	}
-	return d
-}
-
-func orDefault(d, standard time.Duration) time.Duration {
-	if d <= 0 {
-		return standard
-	}
-	return d
+	return min(wait, silent)
 }
 
 // surface is the one asked for, else the IDE for IDE 0's own hooks and for children of the editor that do not run in

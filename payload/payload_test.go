@@ -110,7 +110,7 @@ func TestEverySamplePayload(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := Request{Name: tt.hook, Stdin: pipe(t, string(b), true), Whole: time.Hour}
+			req := Request{Name: tt.hook, Stdin: pipe(t, string(b), true), Wait: time.Hour}
 			if tt.want.Surface == event.SurfaceIDE {
 				req = Request{Name: tt.hook, Surface: "kiro-ide", Channel: "env", Getenv: env("USER_PROMPT", string(b)), Stdin: untouched{t}}
 			}

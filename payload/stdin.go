@@ -7,19 +7,21 @@ import (
 	"time"
 )
 
-// Limits in time of reading from a pipe, where the request says nothing else.
+// MaxWait is how long a payload is waited for where the request says nothing else.
+const MaxWait = 2500 * time.Millisecond
+
+// Limits of reading from a pipe.
 const (
-	defaultFirstByte = 1500 * time.Millisecond
-	defaultWhole     = 2500 * time.Millisecond // a value that is still arriving
-	legacyFirstByte  = 500 * time.Millisecond  // where the environment already holds a payload
-	firstRead        = 8 << 10                 // bytes; most payloads need no more
-	maxDrain         = 64 << 20                // bytes read and thrown away behind the value
+	silent    = 1500 * time.Millisecond // that one is waited for of which nothing has come
+	perMiB    = 50 * time.Millisecond   // more for each MiB that has come: a big payload is not a slow one
+	firstRead = 8 << 10                 // bytes; most payloads need no more
+	maxDrain  = 64 << 20                // bytes read and thrown away behind the value
 )
 
-// readPipe gives what arrives on r to s until s has a whole value, the input ends, or a deadline passes. It leaves a
-// goroutine behind that throws away what else arrives, so that the writer does not meet a broken pipe while the hook
-// works; a read cannot be called off.
-func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
+// readPipe gives what arrives on r to s until s has a whole value, the input ends, or the time is over: wait in all, or
+// first while nothing has come. It leaves a goroutine behind that throws away what else arrives, so that the writer does
+// not meet a broken pipe while the hook works; a read cannot be called off.
+func readPipe(r io.Reader, s *scanner, first, wait time.Duration) {
 	if r == nil || terminal(r) {
 		return
 	}
@@ -29,8 +31,7 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 		return
 	}
 	go p.run(r)
-	stall := whole * 2 / 5 // between two bytes of one value: a second of the usual 2.5
-	timer := time.NewTimer(min(firstByte, stall))
+	timer := time.NewTimer(min(first, wait))
 	defer timer.Stop()
 	for {
 		select {
@@ -38,14 +39,11 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 			return
 		case <-timer.C:
 		}
-		give, why := begin.Add(firstByte), noteNothing
-		if last := p.last(); !last.IsZero() {
-			give, why = last.Add(stall), noteStalled
-			if end := begin.Add(whole); end.Before(give) {
-				give = end
-			}
+		give, why := min(first, wait), noteNothing
+		if n := p.received(); n > 0 {
+			give, why = max(wait, min(wait+time.Duration(n>>20)*perMiB, MaxWait)), noteStalled
 		}
-		if left := time.Until(give); left > 0 {
+		if left := time.Until(begin.Add(give)); left > 0 {
 			timer.Reset(left)
 			continue
 		}
@@ -60,9 +58,9 @@ func readPipe(r io.Reader, s *scanner, firstByte, whole time.Duration) {
 type pump struct {
 	done chan struct{} // closed when the scanner wants no more or none will come
 
-	mu       sync.Mutex
-	scanner  *scanner // nil when it is no longer the pump's
-	progress time.Time
+	mu      sync.Mutex
+	scanner *scanner // nil when it is no longer the pump's
+	bytes   int      // that have come
 }
 
 // atOnce reads what is there already. Most payloads arrive in one piece before the hook has come up, and reading that here
@@ -105,9 +103,7 @@ func (p *pump) take(b []byte, end bool) bool {
 	if p.scanner == nil {
 		return false
 	}
-	if len(b) > 0 {
-		p.progress = time.Now()
-	}
+	p.bytes += len(b)
 	if p.scanner.write(b) || end {
 		p.scanner = nil
 		close(p.done)
@@ -115,11 +111,11 @@ func (p *pump) take(b []byte, end bool) bool {
 	return true
 }
 
-// last is when the last bytes came.
-func (p *pump) last() time.Time {
+// received is how many bytes have come.
+func (p *pump) received() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.progress
+	return p.bytes
 }
 
 // stop takes the scanner away from the pump; false when it is done with it anyway.
@@ -132,7 +128,7 @@ func (p *pump) stop() bool {
 }
 
 // Drain reads and throws away at most max bytes of stdin, for at most wait, so that a parent that is still writing
-// meets no broken pipe. It comes back earlier at the end of the input, and when nothing has arrived for a quarter of
+// meets no broken pipe. It comes back earlier at the end of the input, and when nothing has arrived for half of
 // wait: a pipe that nobody writes to and nobody closes must not cost a hook its budget.
 func Drain(stdin io.Reader, max int64, wait time.Duration) {
 	if stdin == nil || terminal(stdin) {
@@ -160,7 +156,7 @@ func Drain(stdin io.Reader, max int64, wait time.Duration) {
 	}()
 	total := time.NewTimer(wait)
 	defer total.Stop()
-	idle := time.NewTimer(wait / 4)
+	idle := time.NewTimer(wait / 2)
 	defer idle.Stop()
 	for {
 		select {
@@ -171,7 +167,7 @@ func Drain(stdin io.Reader, max int64, wait time.Duration) {
 		case <-idle.C:
 			return
 		case <-moved:
-			idle.Reset(wait / 4)
+			idle.Reset(wait / 2)
 		}
 	}
 }

@@ -47,33 +47,42 @@ func TestStdinTiming(t *testing.T) {
 		{"two documents, never closed", "postToolUse", nil, all(shellUse + `{"tool_name":"second"}`), 0, func(p Payload) bool {
 			return p.ToolName == "execute_bash"
 		}},
-		{"nobody writes", "postToolUse", nil, all(""), 1500 * time.Millisecond, func(p Payload) bool {
+		{"nobody writes", "postToolUse", nil, all(""), 450 * time.Millisecond, func(p Payload) bool {
 			return p.ToolName == "" && p.ToolResponse == nil && fmt.Sprint(p.Notes) == "[gave up waiting for a payload]"
 		}},
 		{
 			"nobody writes, IDE 0 has it in the environment", "postToolUse",
 			[]string{"VSCODE_PID", "1", "USER_PROMPT", `{"toolName":"fsWrite","toolResult":"ok"}`},
 			all(""),
-			500 * time.Millisecond, func(p Payload) bool { return p.ToolName == "fsWrite" && string(p.ToolResponse) == `{"result":"ok"}` },
+			150 * time.Millisecond, func(p Payload) bool { return p.ToolName == "fsWrite" && string(p.ToolResponse) == `{"result":"ok"}` },
 		},
-		{"nobody writes, the prompt is in the environment", "userPromptSubmit", []string{"USER_PROMPT", "why?"}, all(""), 1500 * time.Millisecond, func(p Payload) bool {
+		{"nobody writes, the prompt is in the environment", "userPromptSubmit", []string{"USER_PROMPT", "why?"}, all(""), 450 * time.Millisecond, func(p Payload) bool {
 			return p.Prompt == "why?" && p.HasPrompt && p.Surface == event.SurfaceCLI
 		}},
-		{"nobody writes, the environment holds the user's prompt and not the answer", "stop", []string{"USER_PROMPT", "why?"}, all(""), 1500 * time.Millisecond, func(p Payload) bool {
+		{"nobody writes, the environment holds the user's prompt and not the answer", "stop", []string{"USER_PROMPT", "why?"}, all(""), 450 * time.Millisecond, func(p Payload) bool {
 			return !p.HasAssistant && !p.HasPrompt
 		}},
 		{"a slow writer is read whole", "postToolUse", nil, each(shellUse, 16, 10*time.Millisecond), time.Duration(len(shellUse)-1) / 16 * 10 * time.Millisecond, func(p Payload) bool {
 			return p.ToolName == "execute_bash" && string(p.ToolResponse) == `{"success":true,"result":"ok"}` && p.Notes == nil
 		}},
 		{"a slow writer that was slow to start", "postToolUse", nil, func(w *io.PipeWriter) {
-			time.Sleep(1400 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond)
 			each(shellUse, 16, 10*time.Millisecond)(w)
-		}, 1400*time.Millisecond + time.Duration(len(shellUse)-1)/16*10*time.Millisecond, func(p Payload) bool { return p.SessionID == "s" && p.Notes == nil }},
-		{"a writer that stalls", "postToolUse", nil, all(torn), time.Second, func(p Payload) bool {
+		}, 300*time.Millisecond + time.Duration(len(shellUse)-1)/16*10*time.Millisecond, func(p Payload) bool { return p.SessionID == "s" && p.Notes == nil }},
+		{"a writer that stalls", "postToolUse", nil, all(torn), 450 * time.Millisecond, func(p Payload) bool {
 			return p.ToolName == "execute_bash" && p.SessionID == "s" && strings.HasPrefix(string(p.ToolResponse), `{"result":"{\"success\":true,\"result\":\"o`)
 		}},
-		{"a writer that goes on for ever", "userPromptSubmit", nil, each(`{"prompt":"`+strings.Repeat("a", 1000), 1, 50*time.Millisecond), 2500 * time.Millisecond, func(p Payload) bool {
+		{"a writer of drops that goes on for ever", "userPromptSubmit", nil, each(`{"prompt":"`+strings.Repeat("a", 1000), 1, 7*time.Millisecond), 450 * time.Millisecond, func(p Payload) bool {
 			return strings.HasPrefix(p.Prompt, "aaa") && strings.HasSuffix(p.Prompt, marker)
+		}},
+		{"a slow writer that ends just in time", "stop", nil, each(`{"assistant_response":"`+strings.Repeat("a", 20)+`"}`, 1, 10*time.Millisecond), 440 * time.Millisecond, func(p Payload) bool {
+			return p.Assistant == strings.Repeat("a", 20) && p.Notes == nil
+		}},
+		{"a big payload that takes longer", "stop", nil, each(`{"assistant_response":"`+strings.Repeat("a", 6<<20)+`"}`, 1<<20, 90*time.Millisecond), 540 * time.Millisecond, func(p Payload) bool {
+			return len(p.Assistant) > 1<<20 && fmt.Sprint(p.Notes) == "[cut a text that is too long]"
+		}},
+		{"a big payload that comes slowly", "stop", nil, each(`{"assistant_response":"`+strings.Repeat("a", 12<<20), 1<<20, 130*time.Millisecond), 750 * time.Millisecond, func(p Payload) bool {
+			return len(p.Assistant) > 1<<20
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +93,7 @@ func TestStdinTiming(t *testing.T) {
 				defer r.Close()
 				wg.Go(func() { tt.write(w) })
 				begin := time.Now()
-				p := Read(Request{Name: tt.hook, Getenv: env(tt.env...), Stdin: r})
+				p := Read(Request{Name: tt.hook, Getenv: env(tt.env...), Stdin: r, Wait: 450 * time.Millisecond})
 				if took := time.Since(begin); took != tt.took {
 					t.Errorf("took %v, want %v", took, tt.took)
 				}
@@ -111,8 +120,8 @@ func TestAClosedStdinIsNotWaitedFor(t *testing.T) {
 		{"none", nil}, {"no file", (*os.File)(nil)}, {"null device", null}, {"empty", strings.NewReader("")}, {"newline", strings.NewReader("\r\n")}, {"closed", gone}, {"empty pipe", pipe(t, "", true)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := Read(Request{Name: "promptSubmit", Channel: "auto", Stdin: tt.stdin, Getenv: env("USER_PROMPT", "a"), FirstByte: time.Hour, Whole: time.Hour})
-			q := Read(Request{Name: "userPromptSubmit", Stdin: tt.stdin, Getenv: env("USER_PROMPT", "a"), FirstByte: time.Hour, Whole: time.Hour})
+			p := Read(Request{Name: "promptSubmit", Channel: "auto", Stdin: tt.stdin, Getenv: env("USER_PROMPT", "a"), Wait: time.Hour})
+			q := Read(Request{Name: "userPromptSubmit", Stdin: tt.stdin, Getenv: env("USER_PROMPT", "a"), Wait: time.Hour})
 			if p.Prompt != "a" || q.Prompt != "a" {
 				t.Errorf("got %q and %q, want the prompt of the environment", p.Prompt, q.Prompt)
 			}
@@ -160,8 +169,8 @@ func TestDrain(t *testing.T) {
 		left  bool // the writer is not done
 	}{
 		{"a megabyte into a disabled hook", mb, true, 8 * mb, 0, false},
-		{"a megabyte, never closed", mb, false, 8 * mb, 50 * time.Millisecond, false},
-		{"nobody writes", 0, false, 8 * mb, 50 * time.Millisecond, false},
+		{"a megabyte, never closed", mb, false, 8 * mb, 100 * time.Millisecond, false},
+		{"nobody writes", 0, false, 8 * mb, 100 * time.Millisecond, false},
 		{"more than is taken", 8 * mb, true, mb, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
