@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"kiro-learn/collector/client"
 )
 
@@ -12,6 +14,12 @@ import (
 func (s *server) ask(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	err := f(ctx)
 	if s.absent(err) {
 		if _, ready := s.client.StartAndWait(ctx, s.o.Program); ready == nil {
@@ -34,6 +42,11 @@ func (s *server) explain(what string, err error) error {
 	}
 	s.o.Log.Warn("the collector did not answer a tool", err)
 	return fmt.Errorf("could not %s: the memory cannot be reached at the moment. Go on without it; if it stays so, the user can run: kiro-learn doctor", what)
+}
+
+// fault is an error of ours in an answer that has no place for one, which makes it one of the protocol.
+func fault(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
 func isNotFound(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,9 +28,30 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // program is the real binary, built once.
 var program string
 
+// clientOf names the environment variable with which this test program is a client of the server that it holds.
+const clientOf = "KL_TEST_CLIENT_OF"
+
 func TestMain(m *testing.M) {
+	if server := os.Getenv(clientOf); server != "" {
+		os.Exit(beClient(server))
+	}
 	flag.Parse()
 	os.Exit(withProgram(m.Run))
+}
+
+// beClient greets a server, which shares its stderr, and waits to be killed.
+func beClient(server string) int {
+	cmd := exec.Command(server, "mcp")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return 1
+	}
+	if _, err := io.WriteString(stdin, initialize("2025-06-18")); err != nil {
+		return 2
+	}
+	_ = cmd.Wait() // never: it is there as long as we are
+	return 3
 }
 
 func withProgram(run func() int) int {

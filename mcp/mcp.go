@@ -24,6 +24,10 @@ import (
 // callTime bounds everything that one call does, the start of a collector included.
 const callTime = 3 * time.Second
 
+// together is how many questions to the collector may be under way: a client may make thousands of calls at once, and
+// they must not take all the connections that a process may have.
+const together = 16
+
 // Options of a server. Every field is needed unless it says otherwise.
 type Options struct {
 	Stdin   io.Reader
@@ -50,10 +54,13 @@ type server struct {
 	left   chan struct{} // closed when the client has sent its last byte
 	begun  time.Time
 
-	mu    sync.Mutex
-	root  string // the client's, once it has said
-	asked bool
-	mute  int // how often it has not answered
+	places chan struct{} // one for each question to the collector that is under way
+
+	asking sync.Mutex // held while the client is asked for its roots
+	mute   int        // how often it has not answered; only while it is asked
+	mu     sync.Mutex
+	root   string // the client's, once it has said
+	asked  bool
 }
 
 // Serve speaks with one client until the client leaves or ctx ends. It gives an error only where it cannot begin.
@@ -69,6 +76,7 @@ func Serve(ctx context.Context, o Options) error {
 	s := &server{
 		o: o, client: cl, queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
 		ids: eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}, left: t.left, begun: o.Now(),
+		places: make(chan struct{}, together),
 	}
 	go t.pump()
 	done := make(chan error, 1)
@@ -98,9 +106,7 @@ func (s *server) protocol() *sdk.Server {
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{},
 		RootsListChangedHandler: func(context.Context, *sdk.RootsListChangedRequest) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.root, s.asked = "", false
+			s.know("", false)
 		},
 	})
 	for _, t := range tools() {

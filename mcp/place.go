@@ -24,39 +24,50 @@ const (
 // place finds out whose memory a call is about: that of the client's root where it names one, else that of the directory
 // we were started in. Where the protocol lets us ask for roots only within the answer, ask is what the answer must be.
 func (s *server) place(ctx context.Context, ss *sdk.ServerSession, told sdk.InputResponseMap) (origin event.Event, ask sdk.InputRequestMap) {
-	s.mu.Lock()
-	root, asked := s.root, s.asked
-	s.mu.Unlock()
-	if !asked {
-		var roots *sdk.ListRootsResult
-		init := ss.InitializeParams()
-		switch {
-		case init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil:
-			asked = true
-		case init.ProtocolVersion < rootsWithin:
-			if roots, asked = s.listRoots(ctx, ss); !asked {
-				s.mu.Lock()
-				s.mute++
-				asked = s.mute >= rootsTries
-				s.mu.Unlock()
-			}
-		default:
-			answer, ok := told[rootsKey]
-			if !ok {
-				return origin, sdk.InputRequestMap{rootsKey: &sdk.ListRootsParams{}}
-			}
-			roots, _ = answer.(*sdk.ListRootsResult)
-			asked = true
-		}
-		root = s.choose(roots)
-		s.mu.Lock()
-		s.root, s.asked = root, asked
-		s.mu.Unlock()
+	s.asking.Lock() // of calls that come together one asks, and the others have its answer
+	defer s.asking.Unlock()
+	if root, asked := s.known(); asked {
+		return s.origin(root), nil
 	}
+	var roots *sdk.ListRootsResult
+	asked := true
+	init := ss.InitializeParams()
+	switch {
+	case init == nil || init.Capabilities == nil || init.Capabilities.RootsV2 == nil:
+	case init.ProtocolVersion < rootsWithin:
+		if roots, asked = s.listRoots(ctx, ss); !asked {
+			s.mute++
+			asked = s.mute >= rootsTries
+		}
+	default:
+		answer, ok := told[rootsKey]
+		if !ok {
+			return origin, sdk.InputRequestMap{rootsKey: &sdk.ListRootsParams{}}
+		}
+		roots, _ = answer.(*sdk.ListRootsResult)
+	}
+	root := s.choose(roots)
+	s.know(root, asked)
+	return s.origin(root), nil
+}
+
+func (s *server) known() (root string, asked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root, s.asked
+}
+
+func (s *server) know(root string, asked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.root, s.asked = root, asked
+}
+
+func (s *server) origin(root string) event.Event {
 	if root == "" {
 		root = s.o.WorkDir
 	}
-	return s.o.Origin(root), nil
+	return s.o.Origin(root)
 }
 
 // listRoots asks the client. ok is false where the answer may still come another time.

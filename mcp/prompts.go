@@ -49,7 +49,7 @@ func (s *server) recallPrompt(ctx context.Context, req *sdk.GetPromptRequest) (*
 	}
 	found, err := s.find(ctx, origin.Namespace, v.texts["topic"], 10, "", time.Time{})
 	if err != nil {
-		return nil, s.explain("search", err)
+		return nil, fault(s.explain("search", err))
 	}
 	return said("What earlier sessions learned.", fmt.Sprintf("What do we know from earlier sessions about: %s\n\nA search of this project's memory gave this.\n\n%s\n\nSay in a few sentences what of it matters here, and check it against the code where that is cheap.", v.texts["topic"], listed(found))), nil
 }

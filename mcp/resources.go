@@ -63,7 +63,7 @@ func (s *server) resource(read func(ctx context.Context, namespace, id string) (
 			return nil, sdk.ResourceNotFoundError(uri)
 		}
 		if err != nil {
-			return nil, err
+			return nil, fault(err)
 		}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: markdown, Text: text}}}, nil
 	}

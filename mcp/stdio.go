@@ -4,61 +4,59 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
-	maxLine = 32 << 20 // bytes of one line of input; a longer one is answered with an error
+	maxLine  = 16 << 20 // bytes of one line of input; a longer one is answered with an error
+	lineEnds = 4 << 10  // bytes of the beginning and of the end of a longer one that are looked at for its id
 	// answerTime is how long calls may still run when the client has left, and leaveTime when all ends.
 	answerTime = 500 * time.Millisecond
 	leaveTime  = 900 * time.Millisecond
 )
 
-// What is answered to a line that the SDK is not shown, since it would end the session over it.
-const (
-	notJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is not JSON"}}` + "\n"
-	notRequest = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is not a JSON-RPC 2.0 message"}}` + "\n"
-	tooLong    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the line is too long"}}` + "\n"
-)
-
-// stdio is the SDK's transport for lines of JSON, made to survive its input: a line that is no message is answered with
-// an error and the session goes on, and at the end of the input calls under way are given a moment to be answered.
+// stdio is the SDK's transport for lines of JSON, made to survive its input: what is no message is answered with an error
+// and the session goes on, an answer bears the id that its call bore, to the byte, and at the end of the input calls
+// under way are given a moment to be answered. The SDK's own transport ends with the first line that it cannot take, and
+// keeps ids as floating-point numbers.
 type stdio struct {
-	in    *bufio.Reader
-	out   *lineWriter
-	pipeR *io.PipeReader
-	pipeW *io.PipeWriter
-	left  chan struct{} // closed when the input has ended or we are told to leave
-	gone  chan struct{} // closed when the last moment is over
-	once  sync.Once
+	in     *bufio.Reader
+	out    *replies
+	next   chan jsonrpc.Message
+	left   chan struct{} // closed when the input has ended or we are told to leave
+	gone   chan struct{} // closed when the last moment is over
+	closed chan struct{} // closed when the SDK wants no more
+	leaves sync.Once
+	closes sync.Once
 }
 
 func newStdio(in io.Reader, out io.Writer) *stdio {
-	t := &stdio{in: bufio.NewReaderSize(in, 64<<10), out: &lineWriter{w: out, idle: make(chan struct{}, 1)}, left: make(chan struct{}), gone: make(chan struct{})}
-	t.pipeR, t.pipeW = io.Pipe()
-	return t
+	return &stdio{
+		in: bufio.NewReaderSize(in, 64<<10), out: &replies{w: out, open: map[jsonrpc.ID]*pending{}, idle: make(chan struct{}, 1)},
+		next: make(chan jsonrpc.Message), left: make(chan struct{}), gone: make(chan struct{}), closed: make(chan struct{}),
+	}
 }
 
 // leave starts the clock of the last moment.
 func (t *stdio) leave() {
-	t.once.Do(func() {
+	t.leaves.Do(func() {
 		close(t.left)
 		time.AfterFunc(leaveTime, func() { close(t.gone) })
 	})
 }
 
-// pump hands whole lines to the SDK until the input ends. It returns when the SDK is told of that end.
+// pump hands messages to the SDK until the input ends. It returns when the SDK is told of that end.
 func (t *stdio) pump() {
 	for {
-		line, err := t.line()
-		t.take(line)
+		text, id, err := t.line()
+		t.take(text, id)
 		if err != nil {
 			break
 		}
@@ -66,7 +64,7 @@ func (t *stdio) pump() {
 	t.leave()
 	wait := time.NewTimer(answerTime)
 	defer wait.Stop()
-	for t.out.open() > 0 {
+	for t.out.owed() > 0 {
 		select {
 		case <-t.out.idle:
 			continue
@@ -74,172 +72,104 @@ func (t *stdio) pump() {
 		}
 		break
 	}
-	_ = t.pipeW.Close()
+	close(t.next)
 }
 
-// line reads a line without its end; of one that is too long it gives maxLine+1 bytes.
-func (t *stdio) line() ([]byte, error) {
-	var line []byte
+// line reads a line without its end. Of one that is too long it gives the id alone, where that can be found, and
+// otherwise null.
+func (t *stdio) line() (text, id []byte, err error) {
+	var end []byte
+	long := false
 	for {
 		part, err := t.in.ReadSlice('\n')
-		if room := maxLine + 1 - len(line); len(part) > room {
-			part = part[:room]
+		if long = long || len(text)+len(part) > maxLine; !long {
+			text = append(text, part...)
+		} else {
+			text = bytes.Clone(text[:min(len(text), lineEnds)])
+			end = append(end, part...)
+			end = end[max(0, len(end)-lineEnds):]
 		}
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), err
-		}
-	}
-}
-
-// take hands one line over, or answers it where the SDK would stumble.
-func (t *stdio) take(line []byte) {
-	switch {
-	case len(line) == 0:
-		return
-	case len(line) > maxLine:
-		t.out.say(tooLong)
-		return
-	case !json.Valid(line):
-		t.out.say(notJSON)
-		return
-	}
-	t.out.expect(inputOf(line))
-	_, _ = t.pipeW.Write(append(line, '\n')) // fails only when the session is over
-}
-
-// input is what one line holds.
-type input struct {
-	messages int
-	calls    int // messages that want an answer
-}
-
-func inputOf(line []byte) input {
-	var all []json.RawMessage
-	if line[0] != '[' {
-		all = append(all, line)
-	} else {
-		_ = json.Unmarshal(line, &all) // it is valid
-	}
-	in := input{messages: len(all)}
-	for _, raw := range all {
-		var m struct {
-			ID     json.RawMessage `json:"id"`
-			Method *string         `json:"method"`
-		}
-		if json.Unmarshal(raw, &m) == nil && m.Method != nil && len(m.ID) > 0 && (m.ID[0] == '"' || m.ID[0] == '-' || m.ID[0] >= '0' && m.ID[0] <= '9') {
-			in.calls++
-		}
-	}
-	return in
-}
-
-// Connect gives the connection to the SDK.
-func (t *stdio) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := (&sdk.IOTransport{Reader: t.pipeR, Writer: t.out, MaxLineLength: -1}).Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &connection{Connection: c, out: t.out}, nil
-}
-
-// connection is the SDK's own, except that a message it cannot take does not end it.
-type connection struct {
-	sdk.Connection
-	out *lineWriter
-}
-
-// Read gives the next message.
-func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		m, err := c.Connection.Read(ctx)
 		switch {
-		case err == nil:
-			c.out.taken()
-			return m, nil
-		case ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe):
-			return m, err
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long:
+			return nil, idAtTheEnds(text, bytes.TrimSpace(end)), err
+		default:
+			return bytes.TrimSpace(text), nil, err
 		}
-		c.out.refused()
 	}
 }
 
-// Write sends a message, and counts the answers.
-func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, m)
-	if _, ok := m.(*jsonrpc.Response); ok {
-		c.out.answered()
-	}
-	return err
-}
+// byteOrderMark stands before the first line that some shells write.
+const byteOrderMark = "\ufeff"
 
-// lineWriter keeps lines whole and knows how many answers are owed.
-type lineWriter struct {
-	mu    sync.Mutex
-	w     io.Writer
-	owed  int
-	lines []input       // those that the SDK has not read to their end
-	idle  chan struct{} // has room for one; filled when owed may have become less
-}
-
-// Write writes one line.
-func (l *lineWriter) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(b)
-}
-
-// Close leaves the output open: it is not ours.
-func (l *lineWriter) Close() error { return nil }
-
-func (l *lineWriter) say(line string) { _, _ = l.Write([]byte(line)) } // a client that does not listen gets nothing
-
-// expect notes a line that the SDK is about to read.
-func (l *lineWriter) expect(in input) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.owed += in.calls
-	l.lines = append(l.lines, in)
-}
-
-// taken notes that the SDK has taken a message.
-func (l *lineWriter) taken() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.lines) == 0 {
+// take hands what a line holds over, and answers what is no message. id is that of a line that was too long.
+func (t *stdio) take(text, id []byte) {
+	if id != nil {
+		t.out.refuse(id, nil, jsonrpc.CodeInvalidRequest, "the line is too long: at most 16 MiB")
 		return
 	}
-	if l.lines[0].messages--; l.lines[0].messages <= 0 {
-		l.lines = l.lines[1:]
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	if len(text) == 0 {
+		return
 	}
+	if !utf8.Valid(text) {
+		text = bytes.ToValidUTF8(text, []byte("\ufffd"))
+	}
+	messages, b, ok := t.messages(text)
+	if !ok {
+		t.out.refuse(nullID(), nil, jsonrpc.CodeParseError, "the line is not JSON")
+		return
+	}
+	for _, m := range messages {
+		if m := t.message(m, b); m != nil {
+			select {
+			case t.next <- m:
+			case <-t.closed:
+				return
+			}
+		}
+	}
+	t.out.close(b)
 }
 
-// refused answers a line that the SDK has refused whole.
-func (l *lineWriter) refused() {
-	l.say(notRequest)
-	calls := 0
-	l.mu.Lock()
-	if len(l.lines) > 0 {
-		calls, l.lines = l.lines[0].calls, l.lines[1:]
-	}
-	l.mu.Unlock()
-	l.settle(calls)
-}
+// Connect gives the connection to the SDK, which is the transport itself.
+func (t *stdio) Connect(context.Context) (sdk.Connection, error) { return t, nil }
 
-func (l *lineWriter) answered() { l.settle(1) }
+// SessionID is that of the only session there is.
+func (t *stdio) SessionID() string { return "" }
 
-func (l *lineWriter) settle(calls int) {
-	l.mu.Lock()
-	l.owed -= calls
-	l.mu.Unlock()
+// Read gives the next message, io.EOF at the end.
+func (t *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
-	case l.idle <- struct{}{}:
-	default:
+	case m, ok := <-t.next:
+		if !ok {
+			return nil, io.EOF
+		}
+		return m, nil
+	case <-t.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
-func (l *lineWriter) open() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.owed
+// Write sends a message.
+func (t *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r, ok := m.(*jsonrpc.Response); ok {
+		return t.out.answer(r)
+	}
+	line, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	return t.out.say(line)
+}
+
+// Close is the SDK's word that it wants no more. Input and output are not ours to close.
+func (t *stdio) Close() error {
+	t.closes.Do(func() { close(t.closed) })
+	return nil
 }

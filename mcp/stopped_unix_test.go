@@ -3,7 +3,13 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -91,5 +97,76 @@ func TestATerminationIsAnEnd(t *testing.T) {
 	}
 	if err := r.cmd.Wait(); err != nil {
 		t.Errorf("exit: %v", err)
+	}
+}
+
+// A client that no longer listens has still given us something to save.
+func TestNobodyListens(t *testing.T) {
+	b := newBox(t)
+	hear, speak, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.command("mcp")
+	cmd.Stdout = speak
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = speak.Close() // ours; the server has its own
+	send := func(s string) {
+		if _, err := io.WriteString(stdin, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(initialize("2025-06-18"))
+	if line, err := bufio.NewReader(hear).ReadString('\n'); err != nil || !strings.Contains(line, "serverInfo") {
+		t.Fatalf("%q %v", line, err)
+	}
+	_ = hear.Close()
+	send(callLine(2, "save_observation", observationArgs()) + "\n")
+	if err := cmd.Wait(); err != nil { // by itself: the input is still open
+		t.Errorf("exit: %v", err)
+	}
+	b.run("collector", "start")
+	b.run("flush", "--timeout", "20s")
+	if all := b.records(); len(all) != 1 || all[0].Title != "Cache key" {
+		t.Errorf("records %s", asJSON(t, all))
+	}
+}
+
+// A client that is killed leaves no server behind.
+func TestTheClientIsKilled(t *testing.T) {
+	b := newBox(t)
+	hear, speak, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := exec.Command(os.Args[0])
+	client.Env, client.Dir, client.Stderr = append(b.env(), clientOf+"="+program), b.project, speak
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = speak.Close()
+	said := bufio.NewReader(hear)
+	if line, err := said.ReadString('\n'); err != nil || !strings.Contains(line, "serverInfo") {
+		t.Fatalf("%q %v", line, err)
+	}
+	if err := client.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = client.Wait() // killed
+	ended := make(chan error, 1)
+	go func() { _, err := said.ReadString('\n'); ended <- err }()
+	select {
+	case err := <-ended: // the last one that held the pipe is gone
+		if !errors.Is(err, io.EOF) {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("the server is still there")
 	}
 }
