@@ -167,9 +167,9 @@ func (s *Store) Shown(ctx context.Context, namespace, sessionID string) (map[int
 	return out, rows.Err()
 }
 
-// MarkShown remembers that a session was shown records.
+// MarkShown remembers that a session was shown records. A power cut may make it forget the last ones.
 func (s *Store) MarkShown(ctx context.Context, namespace, sessionID string, shown []Stored) error {
-	return s.submit(ctx, func(w *writerTx) error {
+	return s.submitSoon(ctx, func(w *writerTx) error {
 		ns, err := s.spaces.ensure(w, namespace, "")
 		if err != nil {
 			return err

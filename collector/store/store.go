@@ -40,7 +40,7 @@ type Indexer interface {
 type Store struct {
 	path    string
 	write   *sql.DB // one connection
-	read    *sql.DB
+	read    *reader
 	index   Indexer
 	now     func() time.Time
 	jobs    chan *job
@@ -49,6 +49,8 @@ type Store struct {
 	spaces  spaces
 	counts  counts
 	changed func(Change)
+
+	unsynced bool // how the writer's connection commits; the writer's alone
 }
 
 // Change tells a listener what a commit has added.
@@ -82,11 +84,13 @@ func Open(path string, o Options) (*Store, error) {
 		_ = s.write.Close()
 		return nil, fmt.Errorf("open the memory database %s: %w", path, err)
 	}
-	if s.read, err = open(path, 4, "_pragma=query_only(1)"); err != nil {
+	read, err := open(path, 4, "_pragma=query_only(1)")
+	if err != nil {
 		_ = s.write.Close()
 		return nil, fmt.Errorf("open the memory database: %w", err)
 	}
-	if err := s.spaces.load(s.read); err != nil {
+	s.read = newReader(read)
+	if err := s.spaces.load(read); err != nil {
 		_ = s.closeFiles()
 		return nil, fmt.Errorf("read the namespaces of %s: %w", path, err)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -147,7 +148,11 @@ func TestTheLogIsBoundedOnceALongReaderLeaves(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Trim(t.Context()); err != nil {
+	err = g.Trim(t.Context())
+	for errors.Is(err, context.DeadlineExceeded) { // it gives up after a second, so as not to hold up who writes
+		err = g.Trim(t.Context())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := size(); got != 0 {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // maxGroup is how many jobs one commit takes at most: enough to share the cost of the sync, few enough that the first
@@ -20,6 +21,7 @@ type job struct {
 	done  chan error
 	w     writerTx
 	alone bool // runs by itself and outside a transaction
+	soon  bool // need not be on the disk when its answer is given
 }
 
 // writerTx is the writer's view of a transaction on its only connection, whose statements are prepared once.
@@ -62,6 +64,12 @@ func (s *Store) submit(ctx context.Context, do func(w *writerTx) error) (err err
 	return s.queue(ctx, &job{do: do, done: make(chan error, 1)})
 }
 
+// submitSoon queues a write and waits until it is seen by all, whatever becomes of the program. A power cut may take it back,
+// with nothing else, until the next write that is synced: an answer that a person waits for is not held up by the disk.
+func (s *Store) submitSoon(ctx context.Context, do func(w *writerTx) error) (err error) {
+	return s.queue(ctx, &job{do: do, done: make(chan error, 1), soon: true})
+}
+
 // alone queues what SQLite does not do within a transaction.
 func (s *Store) alone(ctx context.Context, do func(w *writerTx) error) (err error) {
 	return s.queue(ctx, &job{do: do, done: make(chan error, 1), alone: true})
@@ -100,7 +108,11 @@ func (s *Store) writer(conn *sql.Conn) {
 			}
 		}
 		if first.alone {
-			first.done <- first.do(&writerTx{conn: conn, stmts: stmts})
+			err := s.sync(conn, true)
+			if err == nil {
+				err = first.do(&writerTx{conn: conn, stmts: stmts})
+			}
+			first.done <- err
 			continue
 		}
 		var group []*job
@@ -143,9 +155,12 @@ func (s *Store) answer(j *job, err error) {
 	j.done <- err
 }
 
-// commit runs a group in one transaction. SQLite syncs its log before COMMIT returns.
+// commit runs a group in one transaction. SQLite syncs its log before COMMIT returns, unless no job of the group asks it to.
 func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job) error {
 	ctx := context.Background()
+	if err := s.sync(conn, slices.ContainsFunc(group, func(j *job) bool { return !j.soon })); err != nil {
+		return err
+	}
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
@@ -163,5 +178,22 @@ func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job)
 		return fmt.Errorf("commit: %w", err)
 	}
 	s.spaces.keep()
+	return nil
+}
+
+// sync makes the next commits wait for the disk or not. NORMAL leaves out just that: the log is still synced before it is
+// copied into the database, so neither mode can harm the file.
+func (s *Store) sync(conn *sql.Conn, full bool) error {
+	if full == !s.unsynced {
+		return nil
+	}
+	mode := "NORMAL"
+	if full {
+		mode = "FULL"
+	}
+	if _, err := conn.ExecContext(context.Background(), "PRAGMA synchronous="+mode); err != nil {
+		return fmt.Errorf("set how commits are synced: %w", err)
+	}
+	s.unsynced = !full
 	return nil
 }
