@@ -16,6 +16,7 @@ type commands struct {
 	Why      whyCmd      `cmd:"" group:"memory" help:"Say what the last prompts were shown, and why."`
 	Sessions sessionsCmd `cmd:"" group:"memory" help:"List sessions, the latest first."`
 	Summary  summaryCmd  `cmd:"" group:"memory" help:"Say where a session stands: what needs you, what is next."`
+	UI       uiCmd       `cmd:"" name:"ui" group:"memory" help:"Open pages in a browser that show all of this, and let you change it."`
 	Tail     tailCmd     `cmd:"" group:"memory" help:"Print events and records as they come."`
 
 	Forget   forgetCmd   `cmd:"" group:"memory" help:"Take records, sessions or a whole project out of memory."`

@@ -39,6 +39,7 @@ func (c *Collector) handler() http.Handler {
 	c.exportRoutes(m)
 	c.historyRoutes(m)
 	c.projectRoutes(m)
+	c.viewRoutes(m)
 	m.HandleFunc("GET /metrics", c.getMetrics)
 	m.HandleFunc("POST /v1/drain", c.postDrain)
 	m.HandleFunc("POST /v1/extract", c.postExtract)

@@ -19,6 +19,7 @@ import (
 	"kiro-learn/collector/recall"
 	"kiro-learn/collector/store"
 	"kiro-learn/collector/summary"
+	"kiro-learn/collector/viewer"
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/eventid"
 	"kiro-learn/internal/logfile"
@@ -59,7 +60,8 @@ type Collector struct {
 	scrub     privacy.Scrubber
 	address   string
 	database  os.FileInfo // as it was when we opened it
-	gate      *gate       // before requests over TCP; nil: there are none
+	pages     *viewer.Viewer
+	gate      *gate // before requests over TCP; nil: there are none
 	feed      feed
 	nudge     chan struct{}
 	draining  sync.Mutex
@@ -130,8 +132,16 @@ func (c *Collector) serve(ctx context.Context, listeners ...net.Listener) error 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.last.Store(c.o.Now().UnixNano())
+	handler := c.handler()
+	c.pages = viewer.New(viewer.Options{
+		API: handler, State: c.o.Dirs.State, Version: c.o.Version, Now: c.o.Now,
+		Failed: func(err error) { c.o.Log.Warn("a page could not be shown", err) },
+	})
+	if err := c.pages.Resume(ctx); err != nil {
+		c.o.Log.Warn("the pages stay closed until kiro-learn ui is typed", err)
+	}
 	server := &http.Server{
-		Handler: c.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: nil, BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: markTCP,
 	}
 	failed := make(chan error, len(listeners))
@@ -154,6 +164,7 @@ func (c *Collector) serve(ctx context.Context, listeners ...net.Listener) error 
 	graceful, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
 	c.feed.close()
+	c.pages.Close(graceful)
 	_ = server.Shutdown(graceful) // requests that do not end in time are cut off; their senders keep the events
 	_ = server.Close()
 	cancel()

@@ -74,7 +74,8 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 	got, err := c.recall.Context(ctx, recall.Query{Namespace: e.Namespace, Text: text, SessionID: e.SessionID},
 		recall.ContextOptions{
 			MaxBytes: c.o.Config.Hooks.ContextMaxBytes, Now: c.o.Now(), Derived: strings.HasPrefix(e.SessionID, session.DerivedPrefix),
-			Stale: func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) },
+			Stale:   func(records []store.Stored) []bool { return staleIn(e.Source.ProjectPath, records) },
+			EventID: e.EventID, Why: whyText,
 		})
 	if err != nil {
 		c.o.Log.Warn("recall failed", err)
@@ -146,14 +147,21 @@ func (c *Collector) getEvents(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	chars, ok := number(w, r, "chars", 0, 20, 1<<20)
+	if !ok {
+		return
+	}
 	q := r.URL.Query()
 	items, total, err := c.store.Events(r.Context(), store.EventQuery{
-		Namespace: q.Get("namespace"), SessionID: q.Get("session_id"),
+		Namespace: q.Get("namespace"), SessionID: q.Get("session_id"), ID: q.Get("event_id"),
 		Kind: q.Get("kind"), Before: q.Get("before"), Limit: limit,
 	})
 	if err != nil {
 		c.internal(w, "read the events", err)
 		return
+	}
+	for i := range items {
+		items[i].Body = cutBody(items[i].Body, chars)
 	}
 	reply(w, http.StatusOK, map[string]any{"items": items, "total": total})
 }

@@ -78,6 +78,11 @@ func (f *feed) close() {
 
 // getTail streams what is stored from now on, one JSON object a line, until the client leaves.
 func (c *Collector) getTail(w http.ResponseWriter, r *http.Request) {
+	chars, ok := number(w, r, "chars", 0, 20, 1<<20)
+	if !ok {
+		return
+	}
+	patient(w)
 	items, leave := c.feed.subscribe()
 	defer leave()
 	rc := http.NewResponseController(w)
@@ -91,7 +96,15 @@ func (c *Collector) getTail(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case it, ok := <-items:
-			if !ok || enc.Encode(it) != nil {
+			if !ok {
+				return
+			}
+			if it.Event != nil && chars > 0 {
+				e := *it.Event // others hear of it, too
+				e.Body = cutBody(e.Body, chars)
+				it.Event = &e
+			}
+			if enc.Encode(it) != nil {
 				return
 			}
 			_ = rc.Flush()

@@ -196,7 +196,7 @@ func (c *Collector) getDigest(w http.ResponseWriter, r *http.Request) {
 		if text = c.scrub.Text(recall.Digest(rec, c.openSteps(r.Context(), ns, rec.SessionID), maxDigest)); text == "" {
 			continue
 		}
-		if err := c.store.MarkShown(r.Context(), ns, own, []store.Stored{rec}); err != nil {
+		if err := c.store.MarkShown(r.Context(), store.Showing{Namespace: ns, SessionID: own, Records: []store.Stored{rec}}); err != nil {
 			c.o.Log.Warn("what was shown could not be noted", err)
 		}
 		break

@@ -3,6 +3,7 @@ package collector
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,6 +71,32 @@ func why(r *recall.Result) client.Why {
 	}
 	slices.SortStableFunc(out.Terms, func(a, b client.WhyTerm) int { return cmp.Compare(b.Score, a.Score) })
 	return out
+}
+
+// whyText is an explanation as it is kept with what was shown.
+func whyText(r *recall.Result) string {
+	b, err := json.Marshal(why(r))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// getShown answers what a session was shown, the earliest first.
+func (c *Collector) getShown(w http.ResponseWriter, r *http.Request) {
+	found, err := c.store.ShownRecords(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
+	if err != nil {
+		c.internal(w, "read what was shown", err)
+		return
+	}
+	items := make([]client.Shown, len(found))
+	for i, v := range found {
+		items[i] = client.Shown{EventID: v.EventID, At: v.At, Record: v.Record}
+		if y := new(client.Why); json.Unmarshal([]byte(v.Why), y) == nil {
+			items[i].Why = y
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{"items": items})
 }
 
 // getRetrievals answers the last prompts, newest first, with the records that each was shown and why.

@@ -43,6 +43,14 @@ type Recalled struct {
 	Records   []Explained `json:"records"` // best first; empty when nothing was relevant enough
 }
 
+// Shown is a record that a session was shown.
+type Shown struct {
+	EventID string       `json:"event_id,omitempty"` // of the prompt; absent at a session's start, and where it is not known
+	At      time.Time    `json:"at"`
+	Record  event.Record `json:"record"`
+	Why     *Why         `json:"why,omitempty"`
+}
+
 // Explain finds records as Search does, with the reasons.
 func (c *Client) Explain(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) (out []Explained, err error) {
 	q := searchQuery(namespace, query, limit, types, since)

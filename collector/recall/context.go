@@ -19,6 +19,9 @@ type ContextOptions struct {
 	// Stale tells of the records that may be shown, best first, which speak of files that are no longer as they were then;
 	// nil: none.
 	Stale func(records []store.Stored) []bool
+	// EventID is the prompt's, and Why says why a record is shown; both are remembered with what is shown.
+	EventID string
+	Why     func(r *Result) string
 }
 
 // Context is what a prompt is given. Without a relevant record it is empty.
@@ -73,11 +76,14 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 	if len(records) == 0 || q.SessionID == "" {
 		return Context{text, records}, nil
 	}
-	stored := make([]store.Stored, len(records))
+	showing := store.Showing{Namespace: q.Namespace, SessionID: q.SessionID, EventID: o.EventID, Records: make([]store.Stored, len(records))}
 	for i := range records {
-		stored[i] = records[i].Stored
+		showing.Records[i] = records[i].Stored
+		if o.Why != nil {
+			showing.Why = append(showing.Why, o.Why(&records[i]))
+		}
 	}
-	if err := e.src.MarkShown(ctx, q.Namespace, q.SessionID, stored); err != nil {
+	if err := e.src.MarkShown(ctx, showing); err != nil {
 		return Context{}, err
 	}
 	return Context{text, records}, nil

@@ -22,8 +22,8 @@ type Source interface {
 	Neighbours(ctx context.Context, namespace string, ids []int64, before, after int) (map[int64][]int64, error)
 	// Shown tells which records a session has been shown, and in which revision.
 	Shown(ctx context.Context, namespace, sessionID string) (map[int64]int64, error)
-	// MarkShown remembers that a session was shown records.
-	MarkShown(ctx context.Context, namespace, sessionID string, shown []store.Stored) error
+	// MarkShown remembers what a session was shown.
+	MarkShown(ctx context.Context, v store.Showing) error
 }
 
 var (

@@ -169,6 +169,7 @@ func firstLine(s string) string {
 // EventQuery selects events; empty fields select all.
 type EventQuery struct {
 	Namespace, SessionID, Kind string
+	ID                         string // only the event with this id
 	Before                     string // only events with a smaller id
 	From                       string // only events from this id on, and the oldest of them, oldest first
 	Limit                      int
@@ -191,6 +192,9 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (items []event.Event, 
 	}
 	if q.Kind != "" {
 		add("kind = ?", q.Kind)
+	}
+	if q.ID != "" {
+		add("event_id = ?", q.ID)
 	}
 	cond := strings.Join(where, " AND ")
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM events WHERE "+cond, args...).Scan(&total); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"kiro-learn/internal/event"
 )
@@ -167,23 +168,84 @@ func (s *Store) Shown(ctx context.Context, namespace, sessionID string) (map[int
 	return out, rows.Err()
 }
 
-// MarkShown remembers that a session was shown records. A power cut may make it forget the last ones.
-func (s *Store) MarkShown(ctx context.Context, namespace, sessionID string, shown []Stored) error {
+// Showing is that a session was shown records.
+type Showing struct {
+	Namespace, SessionID string
+	EventID              string // of the prompt; empty at a session's start
+	Records              []Stored
+	Why                  []string // of each record, for a person; may be shorter
+}
+
+// MarkShown remembers what a session was shown. A power cut may make it forget the last ones.
+func (s *Store) MarkShown(ctx context.Context, v Showing) error {
 	return s.submitSoon(ctx, func(w *writerTx) error {
-		ns, err := s.spaces.ensure(w, namespace, "")
+		ns, err := s.spaces.ensure(w, v.Namespace, "")
 		if err != nil {
 			return err
 		}
-		for _, r := range shown {
-			if _, err := w.exec(`INSERT INTO shown(ns, session_id, record, revision, at_ms)
-				SELECT ?, ?, id, ?, ? FROM records WHERE id = ?
-				ON CONFLICT(ns, session_id, record) DO UPDATE SET revision = excluded.revision, at_ms = excluded.at_ms`,
-				ns, sessionID, r.Revision, s.now().UnixMilli(), r.ID); err != nil {
+		for i, r := range v.Records {
+			why := ""
+			if i < len(v.Why) {
+				why = v.Why[i]
+			}
+			if _, err := w.exec(`INSERT INTO shown(ns, session_id, record, revision, at_ms, event_id, why)
+				SELECT ?, ?, id, ?, ?, ?, ? FROM records WHERE id = ?
+				ON CONFLICT(ns, session_id, record) DO UPDATE SET revision = excluded.revision, at_ms = excluded.at_ms,
+				event_id = excluded.event_id, why = excluded.why`,
+				ns, v.SessionID, r.Revision, s.now().UnixMilli(), v.EventID, why, r.ID); err != nil {
 				return fmt.Errorf("remember what was shown: %w", err)
 			}
 		}
 		return nil
 	})
+}
+
+// ShownRecord is a record that a session was shown.
+type ShownRecord struct {
+	Stored
+	EventID string // of the prompt; empty where that is not known
+	At      time.Time
+	Why     string // as it was given to MarkShown
+}
+
+// ShownRecords are the records that a session was shown and that are still in use, the earliest first and those of one
+// time in the order of their numbers.
+func (s *Store) ShownRecords(ctx context.Context, namespace, sessionID string) (out []ShownRecord, err error) {
+	ns, ok := s.spaces.id(namespace)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT record, event_id, at_ms, why FROM shown WHERE ns = ? AND session_id = ? ORDER BY at_ms, record LIMIT 1000", ns, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read what was shown: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var ids []int64
+	for rows.Next() {
+		var v ShownRecord
+		var at int64
+		if err := rows.Scan(&v.ID, &v.EventID, &at, &v.Why); err != nil {
+			return nil, fmt.Errorf("read what was shown: %w", err)
+		}
+		v.At = time.UnixMilli(at).UTC()
+		ids, out = append(ids, v.ID), append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what was shown: %w", err)
+	}
+	found, err := s.Records(ctx, ids)
+	byID := make(map[int64]Stored, len(found))
+	for _, r := range found {
+		byID[r.ID] = r
+	}
+	kept := out[:0]
+	for _, v := range out {
+		if r, ok := byID[v.ID]; ok {
+			v.Stored = r
+			kept = append(kept, v)
+		}
+	}
+	return kept, err
 }
 
 // reindex makes the words of every record anew when the indexer's version is not the one that made them.

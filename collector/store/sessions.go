@@ -116,9 +116,9 @@ func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 		text string
 		add  func(st *Stats, key string, n int)
 	}{
-		{"SELECT ns, kind, count(*) FROM events GROUP BY ns, kind", func(st *Stats, k string, n int) { st.EventsByKind[k] = n; st.Events += n }},
+		{"SELECT ns, substr(what, 2), sum(n) FROM hours WHERE what LIKE 'e%' GROUP BY ns, what", func(st *Stats, k string, n int) { st.EventsByKind[k] = n; st.Events += n }},
 		{"SELECT ns, '', count(*) FROM events WHERE pending = 1 GROUP BY ns", func(st *Stats, _ string, n int) { st.Pending = n }},
-		{"SELECT ns, type, count(*) FROM records GROUP BY ns, type", func(st *Stats, k string, n int) { st.RecordTypes[k] = n; st.Records += n }},
+		{"SELECT ns, substr(what, 2), sum(n) FROM hours WHERE what LIKE 'r%' GROUP BY ns, what", func(st *Stats, k string, n int) { st.RecordTypes[k] = n; st.Records += n }},
 		{"SELECT ns, max(last_event), count(*) FROM sessions GROUP BY ns", func(st *Stats, k string, n int) { st.Sessions, st.LastEvent = n, k }},
 	} {
 		if err := s.count(ctx, q.text, all, q.add); err != nil {

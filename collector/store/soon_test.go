@@ -28,7 +28,7 @@ func TestOnlyWhatWasShownIsNotSynced(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
-	if err := g.MarkShown(t.Context(), nsA, "s", records); err != nil {
+	if err := g.MarkShown(t.Context(), Showing{Namespace: nsA, SessionID: "s", Records: records}); err != nil {
 		t.Fatal(err)
 	}
 	if got := mode(t, g.Store); got != 1 {

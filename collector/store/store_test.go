@@ -348,7 +348,7 @@ func TestShownRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, _, _ := s.Record(ctx, r.RecordID)
-	if err := s.MarkShown(ctx, nsA, "s", []Stored{st}); err != nil {
+	if err := s.MarkShown(ctx, Showing{Namespace: nsA, SessionID: "s", Records: []Stored{st}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Shown(ctx, nsA, "s"); err != nil || got[st.ID] != 1 || len(got) != 1 {

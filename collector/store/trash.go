@@ -61,6 +61,9 @@ func (t *targets) take(w *writerTx, s *Store, out *Forgotten, now bool) (id int6
 			move.rows(table, "''", "ns = ? AND session_id = ?", p.ns, p.session)
 		}
 	}
+	for _, p := range t.touched { // what was met may be words of a prompt that goes
+		move.delete("UPDATE shown SET why = '' WHERE ns = ? AND session_id = ?", p.ns, p.session)
+	}
 	for _, p := range t.whole {
 		move.delete("DELETE FROM shown WHERE ns = ? AND session_id = ?", p.ns, p.session)
 		move.rows("sessions", "session_id", "ns = ? AND session_id = ?", p.ns, p.session)
