@@ -242,6 +242,9 @@ func (r fields) event() event.Event {
 	default:
 		e.Body = event.TextBody(body)
 	}
+	if e.ContentHash != "" {
+		e.ContentHash = event.Hash(e.Body) // what it was made of there may have been spelled otherwise
+	}
 	return e
 }
 
@@ -251,7 +254,7 @@ func (r fields) record() event.Record {
 		Summary: r.text("summary"), Facts: r.list("facts"), Concepts: r.list("concepts"), FilesTouched: r.list("files_touched", "files"),
 		SourceEventIDs: r.list("source_event_ids", "source_events"), CreatedAt: r.time("created_at", "valid_time"), ObservationType: r.text("observation_type", "type"),
 	}
-	if rec.Strategy == "" {
+	if !event.IsStrategy(rec.Strategy) {
 		rec.Strategy = event.StrategyModel
 	}
 	if !event.IsObservationType(rec.ObservationType) {

@@ -12,10 +12,11 @@ import (
 const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 func good() Event {
+	body := TextBody("a <b> & \"c\"\n漢")
 	return Event{
 		EventID: id, ParentEventID: id, SessionID: "s", ActorID: "mia", Namespace: Namespace("mia", "p"), SchemaVersion: 1,
-		Kind: KindPrompt, Body: TextBody("a <b> & \"c\"\n漢"), ValidTime: "2026-11-20T09:00:00.5+01:00",
-		Source: Source{Surface: SurfaceCLI, Version: "1", ClientID: "host", ProjectPath: "/p"}, ContentHash: Hash([]byte("x")),
+		Kind: KindPrompt, Body: body, ValidTime: "2026-11-20T09:00:00.5+01:00",
+		Source: Source{Surface: SurfaceCLI, Version: "1", ClientID: "host", ProjectPath: "/p"}, ContentHash: Hash(body),
 		Firing: &Firing{Via: "agent", From: 1, To: 2},
 	}
 }
@@ -44,6 +45,7 @@ func TestEventProblems(t *testing.T) {
 	}{
 		{"event_id", func(e *Event) { e.EventID = strings.ToLower(id) }},
 		{"event_id", func(e *Event) { e.EventID = "01ARZ3NDEKTSV4RRFFQ69G5FAU" }},
+		{"event_id", func(e *Event) { e.EventID = "8" + id[1:] }},
 		{"parent_event_id", func(e *Event) { e.ParentEventID = "x" }},
 		{"session_id", func(e *Event) { e.SessionID = "" }},
 		{"session_id", func(e *Event) { e.SessionID = strings.Repeat("é", 129) }},
@@ -59,14 +61,18 @@ func TestEventProblems(t *testing.T) {
 		{"body.content", func(e *Event) { e.Body = json.RawMessage(`{"type":"text"}`) }},
 		{"body.turns", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[]}`) }},
 		{"body.turns[0].role", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[{"content":"x"}]}`) }},
+		{"body.turns[0].content", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[{"role":"user"}]}`) }},
 		{"body.data", func(e *Event) { e.Body = json.RawMessage(`{"type":"json"}`) }},
 		{"valid_time", func(e *Event) { e.ValidTime = "2026-11-20T09:00:00" }},
 		{"valid_time", func(e *Event) { e.ValidTime = "2026-02-30T09:00:00Z" }},
+		{"valid_time", func(e *Event) { e.ValidTime = "2026-02-20T9:00:00.55Z" }},
+		{"valid_time", func(e *Event) { e.ValidTime = "2026-02-20T09:00:00,5Z" }},
 		{"source.surface", func(e *Event) { e.Source.Surface = "vim" }},
 		{"source.version", func(e *Event) { e.Source.Version = "" }},
 		{"source.client_id", func(e *Event) { e.Source.ClientID = "" }},
 		{"source.project_path", func(e *Event) { e.Source.ProjectPath = strings.Repeat("p", 2049) }},
 		{"content_hash", func(e *Event) { e.ContentHash = "md5:" + strings.Repeat("a", 64) }},
+		{"content_hash", func(e *Event) { e.ContentHash = Hash([]byte("another body")) }},
 	} {
 		e := good()
 		c.spoil(&e)
@@ -74,15 +80,60 @@ func TestEventProblems(t *testing.T) {
 			t.Errorf("%s: got %v", c.field, p)
 		}
 	}
-	e.Body = json.RawMessage(`{"type":"json","data":null}`)
+	e.Body = json.RawMessage(`{ "type": "text", "content": "spaced out" }`)
+	e.ContentHash = Hash([]byte(`{"type":"text","content":"spaced out"}`))
+	if p := e.Problems(); len(p) != 0 {
+		t.Errorf("the hash of the shortest form is a hash of the body: %v", p)
+	}
+	e.ContentHash, e.Body = "", json.RawMessage(`{"type":"json","data":null}`)
 	if p := e.Problems(); len(p) != 0 {
 		t.Errorf("null is data too: %v", p)
 	}
 }
 
+func TestRecordProblems(t *testing.T) {
+	good := Record{
+		RecordID: "mr_" + id, Namespace: Namespace("mia", "p"), Strategy: StrategyRules, Title: "t", Summary: "s", Facts: []string{"f"}, Concepts: []string{}, FilesTouched: []string{},
+		SourceEventIDs: []string{id}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: TypeError,
+	}
+	for _, c := range []struct {
+		field string // empty: a good record
+		spoil func(*Record)
+	}{
+		{"", func(*Record) {}},
+		{"", func(r *Record) { r.Namespace = "/strategy/rules/actor/mia/session/a/b c/" }},
+		{"record_id", func(r *Record) { r.RecordID = id }},
+		{"record_id", func(r *Record) { r.RecordID = "mr_8" + id[1:] }},
+		{"namespace", func(r *Record) { r.Namespace = "" }},
+		{"namespace", func(r *Record) { r.Namespace = "anything" }},
+		{"namespace", func(r *Record) { r.Namespace = "/actor/mia/project/p" }},
+		{"namespace", func(r *Record) { r.Namespace = "/strategy/rules/session/a/" }},
+		{"namespace", func(r *Record) { r.Namespace = "/strategy/a/b/actor/mia/session/s/" }},
+		{"namespace", func(r *Record) { r.Namespace = Namespace("mia", strings.Repeat("p", MaxNamespace)) }},
+		{"strategy", func(r *Record) { r.Strategy = "magic" }},
+		{"title", func(r *Record) { r.Title = "" }},
+		{"summary", func(r *Record) { r.Summary = strings.Repeat("漢", MaxSummary+1) }},
+		{"facts", func(r *Record) { r.Facts = nil }},
+		{"facts[0]", func(r *Record) { r.Facts = []string{""} }},
+		{"concepts", func(r *Record) { r.Concepts = nil }},
+		{"files_touched", func(r *Record) { r.FilesTouched = nil }},
+		{"source_event_ids", func(r *Record) { r.SourceEventIDs = nil }},
+		{"source_event_ids[0]", func(r *Record) { r.SourceEventIDs = []string{"x"} }},
+		{"created_at", func(r *Record) { r.CreatedAt = "yesterday" }},
+		{"observation_type", func(r *Record) { r.ObservationType = "hunch" }},
+	} {
+		r := good
+		c.spoil(&r)
+		p := r.Problems()
+		if c.field == "" && len(p) > 0 || c.field != "" && (len(p) != 1 || p[0].Field != c.field) {
+			t.Errorf("%s: got %v", c.field, p)
+		}
+	}
+}
+
 func TestFitMakesAnyRecordKeepTheContract(t *testing.T) {
 	r := Record{
-		RecordID: "mr_" + id, Namespace: "/n/", Strategy: StrategyRules, Title: " " + strings.Repeat("漢", 300), Summary: strings.Repeat("é", 5000),
+		RecordID: "mr_" + id, Namespace: Namespace("mia", "p"), Strategy: StrategyRules, Title: " " + strings.Repeat("漢", 300), Summary: strings.Repeat("é", 5000),
 		Facts: []string{"", " a ", "a", strings.Repeat("f", 600)}, SourceEventIDs: []string{id}, CreatedAt: "2026-11-20T09:00:00Z", ObservationType: TypeError,
 	}
 	r.Fit()

@@ -25,6 +25,11 @@ const (
 	StrategyMCPSessionSummary = "mcp_session_summary" // the agent, by save_session_summary
 )
 
+// Strategies lists every strategy.
+func Strategies() []string {
+	return []string{StrategyModel, StrategyRules, StrategyMCPObservation, StrategyMCPSessionSummary}
+}
+
 // Record is one memory record: what is worth knowing in a later session. Limits are those of the constants above, in
 // characters; Fit makes any record keep them.
 type Record struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,12 +64,26 @@ func (e *Event) Problems() []Problem {
 	if !IsTime(e.ValidTime) {
 		p.add("valid_time", "must be ISO 8601 with an offset, such as 2026-01-31T12:00:00Z")
 	}
-	if h := strings.TrimPrefix(e.ContentHash, "sha256:"); e.ContentHash != "" && (len(h) != 64 || h == e.ContentHash || !isHex(h)) {
-		p.add("content_hash", "must be sha256: and 64 hex digits, or absent")
-	}
 	p.source(e.Source)
 	p.body(e.Body)
+	p.hash(e.ContentHash, e.Body)
 	return p
+}
+
+// hash checks a body's hash. Who lays a serialised body into an event may space it out, so the hash of its shortest form
+// counts too.
+func (p *problems) hash(hash string, body []byte) {
+	h, ok := strings.CutPrefix(hash, "sha256:")
+	switch {
+	case hash == "":
+	case !ok || len(h) != 64 || !isHex(h):
+		p.add("content_hash", "must be sha256: and 64 hex digits, or absent")
+	case len(*p) == 0 && hash != Hash(body):
+		var short bytes.Buffer
+		if json.Compact(&short, body) != nil || hash != Hash(short.Bytes()) {
+			p.add("content_hash", "is not the hash of the body")
+		}
+	}
 }
 
 func (p *problems) source(s Source) {
@@ -88,10 +103,13 @@ func (p *problems) body(raw json.RawMessage) {
 		return
 	}
 	var b struct {
-		Type    string           `json:"type"`
-		Content *string          `json:"content"`
-		Turns   *[]Turn          `json:"turns"`
-		Data    *json.RawMessage `json:"data"`
+		Type    string  `json:"type"`
+		Content *string `json:"content"`
+		Turns   *[]struct {
+			Role    string  `json:"role"`
+			Content *string `json:"content"`
+		} `json:"turns"`
+		Data *json.RawMessage `json:"data"`
 	}
 	if len(bytes.TrimSpace(raw)) == 0 || json.Unmarshal(raw, &b) != nil {
 		p.add("body", "must be an object with type text, message or json")
@@ -111,6 +129,9 @@ func (p *problems) body(raw json.RawMessage) {
 			if t.Role == "" {
 				p.add(fmt.Sprintf("body.turns[%d].role", i), "is missing")
 			}
+			if t.Content == nil {
+				p.add(fmt.Sprintf("body.turns[%d].content", i), "is missing")
+			}
 		}
 	case BodyJSON:
 		if b.Data == nil && !bytes.Contains(raw, []byte(`"data"`)) {
@@ -127,8 +148,12 @@ func (r *Record) Problems() []Problem {
 	if !IsULID(strings.TrimPrefix(r.RecordID, "mr_")) || !strings.HasPrefix(r.RecordID, "mr_") {
 		p.add("record_id", "must be mr_ and a ULID")
 	}
-	p.text("namespace", r.Namespace, MaxNamespace)
-	p.text("strategy", r.Strategy, 0)
+	if !IsRecordNamespace(r.Namespace) {
+		p.add("namespace", "must be /actor/<actor_id>/project/<project_id>/ or /strategy/<strategy>/actor/<actor_id>/session/<session_id>/, at most %d characters", MaxNamespace)
+	}
+	if !IsStrategy(r.Strategy) {
+		p.add("strategy", "must be one of: %s", strings.Join(Strategies(), ", "))
+	}
 	p.text("title", r.Title, MaxTitle)
 	p.text("summary", r.Summary, MaxSummary)
 	p.list("facts", r.Facts, MaxFact)
@@ -152,24 +177,37 @@ func (r *Record) Problems() []Problem {
 }
 
 func (p *problems) list(field string, in []string, max int) {
+	if in == nil {
+		p.add(field, "is missing")
+	}
 	for i, s := range in {
 		p.text(fmt.Sprintf("%s[%d]", field, i), s, max)
 	}
 }
 
 // IsObservationType tells whether s is one of the observation types.
-func IsObservationType(s string) bool {
-	for _, t := range ObservationTypes() {
-		if s == t {
-			return true
-		}
+func IsObservationType(s string) bool { return slices.Contains(ObservationTypes(), s) }
+
+// IsStrategy tells whether s is one of the strategies by which records are made.
+func IsStrategy(s string) bool { return slices.Contains(Strategies(), s) }
+
+// IsRecordNamespace tells whether s is a namespace that records can be in: a project's, or a session's own.
+func IsRecordNamespace(s string) bool {
+	if n := utf8.RuneCountInString(s); n > MaxNamespace || !utf8.ValidString(s) {
+		return false
 	}
-	return false
+	if _, _, ok := SplitNamespace(s); ok {
+		return true
+	}
+	strategy, rest, ok := strings.Cut(strings.TrimPrefix(s, "/strategy/"), "/actor/")
+	actor, session, ok2 := strings.Cut(rest, "/session/")
+	session, ok3 := strings.CutSuffix(session, "/")
+	return ok && ok2 && ok3 && strings.HasPrefix(s, "/strategy/") && strategy != "" && actor != "" && session != "" && !strings.Contains(strategy+actor, "/")
 }
 
-// IsULID tells whether s is a ULID in Crockford's alphabet, upper case.
+// IsULID tells whether s is a ULID in Crockford's alphabet, upper case, within the 128 bits that it stands for.
 func IsULID(s string) bool {
-	if len(s) != 26 {
+	if len(s) != 26 || s[0] > '7' {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
@@ -184,6 +222,9 @@ func IsULID(s string) bool {
 
 // IsTime tells whether s is ISO 8601 with seconds and an offset, and a day that exists.
 func IsTime(s string) bool {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[13] != ':' || strings.Contains(s, ",") { // which Parse lets pass
+		return false
+	}
 	_, err := time.Parse(time.RFC3339Nano, s)
 	return err == nil
 }
