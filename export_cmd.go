@@ -10,10 +10,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"kiro-learn/collector/client"
 	"kiro-learn/collector/store"
+	"kiro-learn/internal/event"
 )
 
 const (
@@ -69,7 +71,7 @@ func exportFile(ctx context.Context, cl *client.Client, ns, path string) (end cl
 }
 
 type importCmd struct {
-	File       string `arg:"" optional:"" help:"An export; standard input if there is none. With --typescript a database, ~/.kiro-learn/kiro-learn.db if there is none."`
+	File       string `arg:"" optional:"" help:"An export; standard input if there is none, or -. With --typescript a database, ~/.kiro-learn/kiro-learn.db if there is none."`
 	TypeScript bool   `name:"typescript" help:"Import from the TypeScript kiro-learn's database."`
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
@@ -88,21 +90,44 @@ func (i importCmd) Run(a *app) error {
 	ctx, cancel := context.WithTimeout(context.Background(), transferTime)
 	defer cancel()
 	in := importer{ctx: ctx, cl: cl}
-	if err := lines(&in); err != nil {
-		return err
-	}
-	if err := in.flush(); err != nil {
+	if err := errors.Join(lines(&in), in.flush()); err != nil {
 		return err
 	}
 	if i.JSON {
-		if err := printJSON(a.stdout, in.sum); err != nil {
+		if err := printJSON(a.stdout, struct {
+			client.Imported
+			Lines int `json:"refused_lines"` // of which refused names the first
+		}{in.sum, in.bad}); err != nil {
 			return err
 		}
 	} else {
 		_, _ = fmt.Fprintf(a.stdout, "%d events and %d records imported, %d known already\n", in.sum.Events, in.sum.Records, in.sum.Known)
 	}
-	if n := len(in.sum.Refused); n > 0 {
-		return fmt.Errorf("%d lines were not imported; line %d: %s", n, in.sum.Refused[0].Line, in.sum.Refused[0].Reason)
+	return in.verdict()
+}
+
+// refusedShown is how many bad lines an error names.
+const refusedShown = 5
+
+// verdict is an error when not all that the source should hold has come in. What is good of it is there all the same.
+func (in *importer) verdict() error {
+	if n := in.bad; n > 0 {
+		var b strings.Builder
+		for _, r := range in.sum.Refused[:min(n, refusedShown)] {
+			fmt.Fprintf(&b, "\n  line %d: %s", r.Line, r.Reason)
+		}
+		if n > refusedShown {
+			fmt.Fprintf(&b, "\n  and %d more", n-refusedShown)
+		}
+		return fmt.Errorf("%d of %d lines were not imported:%s", n, in.items+n, b.String())
+	}
+	switch {
+	case in.format && in.end == nil:
+		return fmt.Errorf("the export ends early, after line %d: what it holds is imported, the rest is missing", in.lines)
+	case in.format && in.items != in.end.Events+in.end.Records:
+		return fmt.Errorf("the export is not whole: it says that it holds %d events and records, and there are %d", in.end.Events+in.end.Records, in.items)
+	case in.items == 0 && in.end == nil:
+		return errors.New("there is nothing to import; an export is made with: kiro-learn export FILE")
 	}
 	return nil
 }
@@ -123,7 +148,7 @@ func (i importCmd) lines(a *app) (func(*importer) error, error) {
 		}
 		return func(in *importer) error { return in.typeScript(path) }, nil
 	}
-	if path == "" {
+	if path == "" || path == "-" {
 		return func(in *importer) error { return in.read(a.stdin) }, nil
 	}
 	f, err := os.Open(path)
@@ -135,18 +160,34 @@ func (i importCmd) lines(a *app) (func(*importer) error, error) {
 
 // importer hands lines over in chunks and adds up the answers.
 type importer struct {
-	ctx   context.Context
-	cl    *client.Client
-	chunk bytes.Buffer
-	at    []int // the numbers of the chunk's lines
-	lines int
-	sum   client.Imported
+	ctx    context.Context
+	cl     *client.Client
+	chunk  bytes.Buffer
+	at     []int // the numbers of the chunk's lines
+	lines  int
+	items  int               // good events and records
+	bad    int               // lines that were refused; sum names the first of them
+	format bool              // the first line of an export was there
+	end    *client.ExportEnd // what its last line says
+	sum    client.Imported
+}
+
+// refusedKept is how many bad lines are remembered.
+const refusedKept = 100
+
+func (in *importer) refuse(line int, reason string) {
+	if in.bad++; len(in.sum.Refused) < refusedKept {
+		in.sum.Refused = append(in.sum.Refused, client.Refused{Line: line, Reason: reason})
+	}
 }
 
 func (in *importer) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(br)
+		if len(line) == 0 && errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err := in.add(line); err != nil {
 			return err
 		}
@@ -182,13 +223,32 @@ func (in *importer) add(line []byte) error {
 		return nil
 	}
 	if len(line) > 3*importChunk/2 {
-		in.sum.Refused = append(in.sum.Refused, client.Refused{Line: in.lines, Reason: "the line is too long"})
+		in.refuse(in.lines, "the line is too long")
 		return nil
+	}
+	if around, err := in.around(line); around || err != nil {
+		return err
 	}
 	in.at = append(in.at, in.lines)
 	in.chunk.Write(line)
 	in.chunk.WriteByte('\n')
 	return nil
+}
+
+// around reads the lines that stand around the items of an export.
+func (in *importer) around(line []byte) (bool, error) {
+	if !bytes.HasPrefix(line, []byte(`{"format":`)) && !bytes.HasPrefix(line, []byte(`{"end":`)) {
+		return false, nil
+	}
+	var l client.ExportLine
+	if json.Unmarshal(line, &l) != nil || l.Format == "" && l.End == nil {
+		return false, nil
+	}
+	if l.Format != "" && (l.Format != client.ExportFormat || l.SchemaVersion > event.SchemaVersion) {
+		return true, fmt.Errorf("line %d says %.40q, version %d, and not %q, version %d: this kiro-learn cannot read it", in.lines, l.Format, l.SchemaVersion, client.ExportFormat, event.SchemaVersion)
+	}
+	in.format, in.end = in.format || l.Format != "", l.End
+	return true, nil
 }
 
 func (in *importer) flush() error {
@@ -200,8 +260,9 @@ func (in *importer) flush() error {
 		return err
 	}
 	for _, r := range got.Refused {
-		in.sum.Refused = append(in.sum.Refused, client.Refused{Line: in.at[min(max(r.Line, 1), len(in.at))-1], Reason: r.Reason})
+		in.refuse(in.at[min(max(r.Line, 1), len(in.at))-1], r.Reason)
 	}
+	in.items += got.Events + got.Records + got.Known
 	in.sum.Events, in.sum.Records, in.sum.Known = in.sum.Events+got.Events, in.sum.Records+got.Records, in.sum.Known+got.Known
 	in.at = in.at[:0]
 	in.chunk.Reset()
@@ -215,7 +276,7 @@ func (in *importer) typeScript(path string) error {
 		enc.SetEscapeHTML(false)
 		if err := enc.Encode(client.ExportLine{Event: it.Event, Distilled: it.Distilled, Record: it.Record}); err != nil { // a body that is no JSON
 			in.lines++
-			in.sum.Refused = append(in.sum.Refused, client.Refused{Line: in.lines, Reason: "it cannot be written as JSON"})
+			in.refuse(in.lines, "it cannot be written as JSON")
 			return nil
 		}
 		return in.add(bytes.TrimSpace(line.Bytes()))

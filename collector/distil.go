@@ -19,6 +19,7 @@ func (c *Collector) newWorker(o extract.Options) *extract.Worker {
 		return extract.NewWorker(o)
 	}
 	o.Distil, o.Fallback, o.Fit, o.Concurrency = c.distilByModel, c.distil, extract.ModelFit, c.o.Config.Extract.Concurrency
+	o.Reconcile = c.reconcileByModel
 	o.Rests = func(err error) bool { return errors.Is(err, llm.ErrResting) }
 	return extract.NewWorker(o)
 }

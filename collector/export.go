@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
+	"unicode/utf8"
 
 	"kiro-learn/collector/client"
 	"kiro-learn/collector/store"
@@ -31,7 +33,7 @@ func (c *Collector) getExport(w http.ResponseWriter, r *http.Request) {
 		} else {
 			end.Records++
 		}
-		return writeLine(w, client.ExportLine{Event: it.Event, Distilled: it.Distilled, Record: it.Record})
+		return writeLine(w, exportLine(it))
 	})
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -40,6 +42,16 @@ func (c *Collector) getExport(w http.ResponseWriter, r *http.Request) {
 		return // the client misses the last line
 	}
 	_ = writeLine(w, client.ExportLine{End: &end})
+}
+
+func exportLine(it store.Item) client.ExportLine {
+	l := client.ExportLine{
+		Event: it.Event, Distilled: it.Distilled, Record: it.Record, SessionID: it.Bonds.SessionID, RecordType: it.Bonds.Type, About: it.Bonds.About,
+	}
+	if r := it.Retired; r != nil {
+		l.SupersededBy, l.Why, l.SupersededAt = r.By, r.Why, r.At.UTC().Format(time.RFC3339Nano)
+	}
+	return l
 }
 
 // postImport stores the lines of an export, or a part of them. A bad line does not stop the others.
@@ -84,11 +96,10 @@ func (c *Collector) postImport(w http.ResponseWriter, r *http.Request) {
 
 // importItem reads and scrubs one line; the lines around the items give none.
 func (c *Collector) importItem(line []byte) (it store.Item, err error) {
-	var l struct {
-		Event     json.RawMessage `json:"event"`
-		Distilled bool            `json:"distilled"`
-		Record    *event.Record   `json:"record"`
-	}
+	l := struct {
+		client.ExportLine
+		Event json.RawMessage `json:"event"` // as it stands, for its hash
+	}{}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return it, errors.New("the line is not a JSON object of an export")
 	}
@@ -101,11 +112,39 @@ func (c *Collector) importItem(line []byte) (it store.Item, err error) {
 		e.Firing = nil // it is of another machine, or of another time
 		return store.Item{Event: &e, Distilled: l.Distilled}, nil
 	case l.Record != nil:
-		c.scrubRecord(l.Record)
-		if p := l.Record.Problems(); len(p) > 0 {
-			return it, &invalid{p}
-		}
-		return store.Item{Record: l.Record}, nil
+		return c.importRecord(&l.ExportLine)
+	case l.Format == "" && l.End == nil:
+		return it, errors.New("the line is neither an event nor a record")
 	}
+	return it, nil
+}
+
+func (c *Collector) importRecord(l *client.ExportLine) (it store.Item, err error) {
+	c.scrubRecord(l.Record)
+	if p := l.Record.Problems(); len(p) > 0 {
+		return it, &invalid{p}
+	}
+	it = store.Item{Record: l.Record, Bonds: store.Bonds{SessionID: l.SessionID, Type: l.RecordType, About: l.About}}
+	bad := func(field, what string) error { return &invalid{[]event.Problem{{Field: field, Problem: what}}} }
+	if l.RecordType != "" && !store.IsRecordType(l.RecordType) {
+		return it, bad("record_type", "must be CHUNK or FULL_SESSION")
+	}
+	if _, _, ok := event.SplitNamespace(l.About); l.RecordType != "" && !ok {
+		return it, bad("about", "must be /actor/<actor_id>/project/<project_id>/")
+	}
+	if utf8.RuneCountInString(l.SessionID) > event.MaxSessionID {
+		return it, bad("session_id", "is too long")
+	}
+	if l.SupersededBy == "" {
+		return it, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, l.SupersededAt)
+	if err != nil {
+		return it, bad("superseded_at", "must be ISO 8601 with an offset, such as 2026-01-31T12:00:00Z")
+	}
+	if len(l.Why) > 20 || c.scrub.Text(l.Why) != l.Why {
+		return it, bad("why", "must be a word")
+	}
+	it.Retired = &store.Retired{By: l.SupersededBy, Why: l.Why, At: at}
 	return it, nil
 }

@@ -49,7 +49,7 @@ func TestAnImportIsScrubbedAndChecked(t *testing.T) {
 	w.start()
 	e := w.event(event.KindPrompt, "s", "", event.TextBody("a <private>zebraqux</private> and AKIAQ3EXAMPLEZ7WQ2AB"))
 	bad := w.event("thought", "s", "", event.TextBody("x"))
-	rec := event.Record{
+	rec := event.Record{ // what a record lacks of its lists is made up for
 		RecordID: "mr_" + e.EventID, Namespace: e.Namespace, Strategy: "rules", Title: "a <private>zebraqux</private> title", Summary: "s", SourceEventIDs: []string{e.EventID},
 		CreatedAt: "2026-11-20T09:00:00Z", ObservationType: "discovery",
 	}
@@ -61,7 +61,7 @@ func TestAnImportIsScrubbedAndChecked(t *testing.T) {
 	}
 	b.WriteString("\nno JSON\n{\"future\":1}\n")
 	got, err := w.client.Import(context.Background(), b.Bytes())
-	if err != nil || got.Events != 1 || got.Records != 1 || len(got.Refused) != 2 || got.Refused[0].Line != 2 || got.Refused[1].Line != 4 {
+	if err != nil || got.Events != 1 || got.Records != 1 || len(got.Refused) != 3 || got.Refused[0].Line != 2 || got.Refused[1].Line != 4 || got.Refused[2].Line != 5 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if found := w.inFiles("zebraqux"); len(found) > 0 {

@@ -2,6 +2,7 @@ package collector
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,7 +15,8 @@ import (
 	"kiro-learn/internal/event"
 )
 
-// postMemory stores a record that a client has made: the MCP server, an import, another program.
+// postMemory stores a record that a client has made: the MCP server or another program. A record id is given once: the
+// same record again changes nothing, and another one under it is refused, so that no client rewrites what others said.
 func (c *Collector) postMemory(w http.ResponseWriter, r *http.Request) {
 	b, ok := readBody(w, r, "application/json")
 	if !ok {
@@ -30,7 +32,16 @@ func (c *Collector) postMemory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.scrubRecord(&rec)
-	stored, err := c.store.SaveRecord(r.Context(), rec)
+	stands, err := c.reconcile(r.Context(), []event.Record{rec})
+	if err != nil {
+		c.internal(w, "compare the record", err)
+		return
+	}
+	stored, err := c.store.AddRecord(r.Context(), rec, stands...)
+	if errors.Is(err, store.ErrTaken) {
+		reply(w, http.StatusConflict, map[string]string{"error": "another record has this record_id; post a record that says otherwise under an id of its own", "code": "record_exists"})
+		return
+	}
 	if err != nil {
 		c.internal(w, "store the record", err)
 		return

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"kiro-learn/collector/client"
 	"kiro-learn/collector/extract"
+	"kiro-learn/collector/llm"
 	"kiro-learn/collector/recall"
 	"kiro-learn/collector/store"
 	"kiro-learn/internal/event"
@@ -20,8 +22,35 @@ func (c *Collector) historyRoutes(m *http.ServeMux) {
 // alike is how many stored records a new one is compared with.
 const alike = 20
 
-// reconcile finds the stored records that new ones say again. A search that fails only leaves duplicates.
-func (c *Collector) reconcile(ctx context.Context, made []event.Record) (out []store.Supersession, err error) {
+// reconcile finds the records that say the same as new ones, by their texts.
+func (c *Collector) reconcile(ctx context.Context, made []event.Record) ([]store.Supersession, error) {
+	matches, err := c.matches(ctx, made)
+	return stands(matches), err
+}
+
+// reconcileByModel has the language model judge those that are alike without being the same. When it fails, their texts
+// decide. It can only move a record to the history of one that is like it, from where it can be brought back.
+func (c *Collector) reconcileByModel(ctx context.Context, made []event.Record) ([]store.Supersession, error) {
+	matches, err := c.matches(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.engine.get()
+	if err == nil {
+		err = extract.Judge(ctx, m, matches, c.scrub.Text)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil && !errors.Is(err, llm.ErrResting) {
+		c.o.Log.Warn("the language model did not judge which records are the same", err)
+	}
+	return stands(matches), nil
+}
+
+// matches finds what is like new records, among the stored ones and among themselves. A search that fails only leaves
+// duplicates.
+func (c *Collector) matches(ctx context.Context, made []event.Record) (out []extract.Match, err error) {
 	for i := range made {
 		r := &made[i]
 		found, err := c.recall.Search(ctx, recall.Query{Namespace: r.Namespace, Text: extract.Query(r), Types: []string{r.ObservationType}, Limit: alike})
@@ -32,15 +61,25 @@ func (c *Collector) reconcile(ctx context.Context, made []event.Record) (out []s
 			c.o.Log.Warn("records could not be compared", err)
 			continue
 		}
-		older := make([]event.Record, len(found))
+		older := slices.Clone(made[:i])
 		for k := range found {
-			older[k] = found[k].Record
+			if !slices.ContainsFunc(older, func(o event.Record) bool { return o.RecordID == found[k].RecordID }) {
+				older = append(older, found[k].Record)
+			}
 		}
-		for _, id := range extract.Duplicates(older, r) {
-			out = append(out, store.Supersession{Old: id, New: r.RecordID, Why: "duplicate"})
-		}
+		out = append(out, extract.Matches(older, r)...)
 	}
 	return out, nil
+}
+
+func stands(matches []extract.Match) (out []store.Supersession) {
+	for _, m := range matches {
+		if m.Same {
+			old, by := m.Stands()
+			out = append(out, store.Supersession{Old: old, New: by, Why: m.Why()})
+		}
+	}
+	return out
 }
 
 // getHistory answers what a record stands for, and what stands for it.

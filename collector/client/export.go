@@ -21,19 +21,25 @@ type ExportLine struct {
 	Event         *event.Event  `json:"event,omitempty"`
 	Distilled     bool          `json:"distilled,omitempty"` // of an event: no record will be made of it any more
 	Record        *event.Record `json:"record,omitempty"`
+	SessionID     string        `json:"session_id,omitempty"`    // of a record: the session of its first source
+	RecordType    string        `json:"record_type,omitempty"`   // of a record about a session
+	About         string        `json:"about,omitempty"`         // the namespace of that session
+	SupersededBy  string        `json:"superseded_by,omitempty"` // of a record of the history: the one that stands for it
+	Why           string        `json:"why,omitempty"`
+	SupersededAt  string        `json:"superseded_at,omitempty"` // ISO 8601
 	End           *ExportEnd    `json:"end,omitempty"`
 }
 
 // ExportEnd counts what an export holds.
 type ExportEnd struct {
 	Events  int `json:"events"`
-	Records int `json:"records"`
+	Records int `json:"records"` // those of the history too
 }
 
 // Imported counts what became of the lines of an import.
 type Imported struct {
 	Events  int       `json:"events"`  // new ones
-	Records int       `json:"records"` // new ones
+	Records int       `json:"records"` // new ones, those of the history too
 	Known   int       `json:"known"`   // were there already and stay as they are
 	Refused []Refused `json:"refused,omitempty"`
 }

@@ -19,7 +19,7 @@ type History struct {
 type Superseded struct {
 	event.Record
 	By  string    `json:"by"`  // record id
-	Why string    `json:"why"` // "duplicate" or "model"
+	Why string    `json:"why"` // "duplicate", "judged" or "model"
 	At  time.Time `json:"at"`
 }
 

@@ -10,38 +10,87 @@ import (
 
 // Bounds of the comparison of two records.
 const (
-	sameWords   = 0.9 // share of words that two records must have in common to say the same
-	minWords    = 4   // fewer words say too little to be sure of anything
-	maxCompared = 20  // older records that a new one is compared with
+	sameWords = 0.9 // share of words that two records must have in common to say the same
+	nearWords = 0.5 // and to be worth asking whether they do
+	minWords  = 4   // fewer words say too little to be sure of anything
 )
 
-// Same tells whether a new record says what an older one says, so that it can stand for it: records of one type, with the
-// same numbers, names and negations, and nearly the same other words. What only one of them says, such as another number,
-// keeps them apart. A record that an agent or a person has saved is only ever replaced by another such one: text that
-// merely passed through a session cannot push it aside.
-func Same(older, newer *event.Record) bool {
-	if older.Namespace != newer.Namespace || older.ObservationType != newer.ObservationType || saved(older) && !saved(newer) {
+// Match is a record and a newer one of one namespace and type that are alike.
+type Match struct {
+	Older, Newer *event.Record
+	Same         bool // they say the same
+	Certain      bool // nobody needs to be asked
+	Judged       bool // a model has said otherwise than the texts
+}
+
+// Stands tells which of the two goes to the history of the other. The newer one stands for the older, but what an agent or
+// a person has saved is only ever replaced by another such record: text that merely passed through a session cannot push it
+// aside.
+func (m Match) Stands() (old, by string) {
+	if saved(m.Older) && !saved(m.Newer) {
+		return m.Newer.RecordID, m.Older.RecordID
+	}
+	return m.Older.RecordID, m.Newer.RecordID
+}
+
+// Why is why one stands for the other, in a word.
+func (m Match) Why() string {
+	if m.Judged {
+		return "judged"
+	}
+	return "duplicate"
+}
+
+// Matches compares a new record with older ones, the most alike first as they come. By their texts two records say the same
+// when they have the same numbers, names and negations, and nearly the same other words. What only one of them says, such as
+// another number, keeps them apart, unless a judge finds that it is the same thing as it is now.
+func Matches(older []event.Record, newer *event.Record) (out []Match) {
+	b := sketchOf(newer)
+	for i := range older {
+		o := &older[i]
+		if o.RecordID == newer.RecordID || o.Namespace != newer.Namespace || o.ObservationType != newer.ObservationType {
+			continue
+		}
+		a := sketchOf(o)
+		m := Match{Older: o, Newer: newer, Same: a.says(b)}
+		m.Certain = m.Same && slices.Equal(a.words, b.words)
+		if m.Same || a.near(b) && (saved(newer) || !saved(o)) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// says tells whether two records say the same as far as words can tell.
+func (s sketch) says(other sketch) bool {
+	if !slices.Equal(s.exact, other.exact) {
 		return false
 	}
-	a, b := sketchOf(older), sketchOf(newer)
-	if !slices.Equal(a.exact, b.exact) {
-		return false
+	if len(s.words) < minWords || len(other.words) < minWords {
+		return slices.Equal(s.words, other.words)
 	}
-	if len(a.words) < minWords || len(b.words) < minWords {
-		return slices.Equal(a.words, b.words)
-	}
+	return shared(s.words, other.words) >= sameWords
+}
+
+// near tells whether two records are alike enough that they may be about one thing.
+func (s sketch) near(other sketch) bool {
+	return min(len(s.words), len(other.words)) >= minWords && shared(s.words, other.words) >= nearWords
+}
+
+// shared is the share that two sorted lists have in common of all that is in either.
+func shared(a, b []string) float64 {
 	common := 0
-	for i, j := 0, 0; i < len(a.words) && j < len(b.words); {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
-		case a.words[i] < b.words[j]:
+		case a[i] < b[j]:
 			i++
-		case a.words[i] > b.words[j]:
+		case a[i] > b[j]:
 			j++
 		default:
 			common, i, j = common+1, i+1, j+1
 		}
 	}
-	return float64(common) >= sameWords*float64(len(a.words)+len(b.words)-common)
+	return float64(common) / float64(len(a)+len(b)-common)
 }
 
 func saved(r *event.Record) bool {
@@ -101,14 +150,4 @@ func (s sketch) terms(max int) []string {
 func Query(r *event.Record) string {
 	s := sketchOf(r)
 	return strings.Join(append(s.terms(12), s.exact[:min(len(s.exact), 6)]...), " ")
-}
-
-// Duplicates are those of the older records, the most alike first as they come, that the newer one can stand for.
-func Duplicates(older []event.Record, newer *event.Record) (ids []string) {
-	for i := range older[:min(len(older), maxCompared)] {
-		if o := &older[i]; o.RecordID != newer.RecordID && Same(o, newer) {
-			ids = append(ids, o.RecordID)
-		}
-	}
-	return ids
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,7 +49,10 @@ func (s *Store) addRecordsOf(w *writerTx, e *event.Event, records []event.Record
 		if len(records[i].SourceEventIDs) == 0 || records[i].SourceEventIDs[0] != e.EventID {
 			continue
 		}
-		stored, err := s.saveRecord(w, &records[i])
+		stored, err := s.addRecord(w, &records[i])
+		if errors.Is(err, ErrTaken) {
+			continue // the note says it all the same
+		}
 		if err != nil {
 			return fmt.Errorf("save a record: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,6 +67,63 @@ func TestExportIsStableAndImportGivesTheSame(t *testing.T) {
 	}
 	if only := h.export(nsB); len(only) != 45*4 {
 		t.Errorf("one project: %d items", len(only))
+	}
+}
+
+func TestBondsAndHistoryAreExported(t *testing.T) {
+	g := newGarden(t)
+	_, a := g.turn(nsA, "s", "alpha")
+	_, b := g.turn(nsA, "t", "beta")
+	_, c := g.turn(nsA, "u", "gamma")
+	for i, p := range []Supersession{{Old: a.RecordID, New: b.RecordID, Why: "duplicate"}, {Old: b.RecordID, New: c.RecordID, Why: "judged"}} {
+		if err := g.Supersede(t.Context(), p); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	waits := testEvent("v", event.KindPrompt, "waits")
+	g.add(waits)
+	full := testRecord("/strategy/rules/actor/mia/session/v/", "all of it")
+	if ok, err := g.Distilled(t.Context(), []string{waits.EventID}, nil, SessionRecord{Record: full, Type: TypeFullSession, About: nsA}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	want := g.export("")
+	var bonds, retired int
+	for _, it := range want {
+		if it.Bonds.Type == TypeFullSession && it.Bonds.About == nsA {
+			bonds++
+		}
+		if it.Retired != nil {
+			retired++
+		}
+	}
+	if bonds != 1 || retired != 2 {
+		t.Fatalf("%d records about sessions, %d in the history: %+v", bonds, retired, want)
+	}
+	if only := g.export(nsA); len(only) != len(want) {
+		t.Errorf("the project alone has %d items, everything %d", len(only), len(want))
+	}
+	// Without the events too: what is known of records does not hang on them.
+	records := slices.DeleteFunc(slices.Clone(want), func(it Item) bool { return it.Record == nil })
+	for _, in := range [][]Item{want, records} {
+		h := newGarden(t)
+		for range 2 {
+			if _, err := h.Import(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(in, h.export("")); diff != "" {
+				t.Error(diff)
+			}
+		}
+		old, _, _, err := h.History(t.Context(), c.RecordID)
+		if err != nil || len(old) != 2 {
+			t.Errorf("%+v, %v", old, err)
+		}
+		if ok, err := h.Reinstate(t.Context(), a.RecordID); err != nil || !ok {
+			t.Error(ok, err)
+		}
+		if got, ok, err := h.Record(t.Context(), a.RecordID); err != nil || !ok || got.SessionID != "s" {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }
 

@@ -22,8 +22,9 @@ type Supersession struct {
 type Superseded struct {
 	event.Record
 	By  string    // record id
-	Why string    // "duplicate": the other says the same; "model": a model has made better ones of its events
+	Why string    // "duplicate": the other says the same; "judged": a model says that it does; "model": a model has made better ones of its events
 	At  time.Time // when
+	Bonds
 }
 
 // supersede moves a record to the history. One that is gone, or in another namespace, is left as it is.
@@ -34,27 +35,28 @@ func (w *writerTx) supersede(sup Supersession, nowMS int64) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	cols, err := columnsOf(w.conn, "records")
+	return w.retire(ids[0], sup, nowMS)
+}
+
+// retire moves the record with a number to the history.
+func (w *writerTx) retire(id int64, sup Supersession, atMS int64) error {
+	object, err := w.rowObject("records")
 	if err != nil {
 		return err
 	}
-	pairs := make([]string, len(cols))
-	for i, c := range cols {
-		pairs[i] = "'" + c + "'," + c
-	}
-	if err := w.keepRecordNumbers(ids); err != nil {
+	if err := w.keepRecordNumbers([]int64{id}); err != nil {
 		return err
 	}
 	for _, q := range []struct {
 		text string
 		args []any
 	}{
-		{"INSERT OR REPLACE INTO history(record_id, ns, session_id, by_id, why, at_ms, row) SELECT record_id, ns, session_id, ?, ?, ?, json_object(" +
-			strings.Join(pairs, ",") + ") FROM records WHERE id = ?", []any{sup.New, sup.Why, nowMS, ids[0]}},
-		{"DELETE FROM search WHERE rowid = ?", []any{ids[0]}},
-		{"DELETE FROM records WHERE id = ?", []any{ids[0]}},
+		{"INSERT OR REPLACE INTO history(record_id, ns, session_id, by_id, why, at_ms, row) SELECT record_id, ns, session_id, ?, ?, ?, " +
+			object + " FROM records WHERE id = ?", []any{sup.New, sup.Why, atMS, id}},
+		{"DELETE FROM search WHERE rowid = ?", []any{id}},
+		{"DELETE FROM records WHERE id = ?", []any{id}},
 	} {
-		if _, err := w.conn.ExecContext(ctx, q.text, q.args...); err != nil {
+		if _, err := w.conn.ExecContext(context.Background(), q.text, q.args...); err != nil {
 			return err
 		}
 	}
@@ -83,20 +85,27 @@ func (s *Store) History(ctx context.Context, recordID string) (old []Superseded,
 			return nil, "", false, err
 		}
 	}
-	rows, err := s.read.QueryContext(ctx, `WITH RECURSIVE chain(id) AS (SELECT ? UNION SELECT h.record_id FROM history h JOIN chain c ON h.by_id = c.id)
-		SELECT by_id, why, at_ms, ns, row FROM history WHERE by_id IN (SELECT id FROM chain) ORDER BY at_ms DESC, record_id DESC`, recordID)
+	old, err = s.supersededOn(ctx, s.read, `WHERE by_id IN (WITH RECURSIVE chain(id) AS
+		(SELECT ? UNION SELECT h.record_id FROM history h JOIN chain c ON h.by_id = c.id) SELECT id FROM chain)
+		ORDER BY at_ms DESC, record_id DESC`, recordID)
+	return old, by, err == nil, err
+}
+
+// supersededOn reads the records of the history that the rest of a SELECT names.
+func (s *Store) supersededOn(ctx context.Context, q querier, rest string, args ...any) (out []Superseded, err error) {
+	rows, err := q.QueryContext(ctx, "SELECT by_id, why, at_ms, ns, row FROM history "+rest, args...)
 	if err != nil {
-		return nil, "", false, fmt.Errorf("read a record's history: %w", err)
+		return nil, fmt.Errorf("read the history: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		v, err := s.scanSuperseded(rows)
 		if err != nil {
-			return nil, "", false, fmt.Errorf("read a record's history: %w", err)
+			return nil, fmt.Errorf("read the history: %w", err)
 		}
-		old = append(old, v)
+		out = append(out, v)
 	}
-	return old, by, true, rows.Err()
+	return out, rows.Err()
 }
 
 func (s *Store) scanSuperseded(rows *sql.Rows) (v Superseded, err error) {
@@ -107,6 +116,9 @@ func (s *Store) scanSuperseded(rows *sql.Rows) (v Superseded, err error) {
 	}
 	var r struct {
 		ID       string `json:"record_id"`
+		Session  string `json:"session_id"`
+		Kind     string `json:"record_type"`
+		About    int64  `json:"about"`
 		Strategy string `json:"strategy"`
 		Type     string `json:"type"`
 		Title    string `json:"title"`
@@ -121,6 +133,7 @@ func (s *Store) scanSuperseded(rows *sql.Rows) (v Superseded, err error) {
 		return v, err
 	}
 	v.At = time.UnixMilli(at).UTC()
+	v.Bonds = Bonds{SessionID: r.Session, Type: r.Kind, About: s.spaces.name(r.About)}
 	v.Record = event.Record{RecordID: r.ID, Namespace: s.spaces.name(ns), Strategy: r.Strategy, Title: r.Title, Summary: r.Summary, CreatedAt: r.Created, ObservationType: r.Type}
 	for _, l := range []struct {
 		js   string

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -14,11 +16,17 @@ import (
 // Stored is a record as the database has it.
 type Stored struct {
 	event.Record
-	ID        int64     // position in the order of saving
-	SessionID string    // of its source events; empty when unknown
-	Created   time.Time // CreatedAt, parsed
-	Revision  int64     // advances when the record changes
-	Type      string    // of a record about a session; empty for others
+	ID       int64     // position in the order of saving
+	Created  time.Time // CreatedAt, parsed
+	Revision int64     // advances when the record changes
+	Bonds
+}
+
+// Bonds are what is known of a record beside the fields of the wire contract.
+type Bonds struct {
+	SessionID string // of its source events; empty when unknown
+	Type      string // of a record about a session: TypeChunk or TypeFullSession; empty for others
+	About     string // the namespace of the session that such a record is about
 }
 
 // Filter narrows a choice of records; empty fields choose all.
@@ -48,6 +56,61 @@ func (f Filter) where() (string, []any) {
 		args = append(args, f.Session)
 	}
 	return b.String(), args
+}
+
+// ErrTaken means that another record has the id already.
+var ErrTaken = errors.New("another record has this id")
+
+// AddRecord stores a valid record that somebody else has made, and what it stands for. A record that is there already, or
+// was until another one stood for it, stays as it is: nobody rewrites memory by knowing an id. An equal one is not stored
+// again; a differing one gives ErrTaken.
+func (s *Store) AddRecord(ctx context.Context, r event.Record, stands ...Supersession) (stored bool, err error) {
+	err = s.submit(ctx, func(w *writerTx) error {
+		w.change = Change{}
+		if stored, err = s.addRecord(w, &r); err != nil || !stored {
+			return err
+		}
+		w.change.Records = []event.Record{r}
+		for _, sup := range stands {
+			if err := w.supersede(sup, s.now().UnixMilli()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrTaken) {
+		err = fmt.Errorf("add a record: %w", err)
+	}
+	return stored, err
+}
+
+func (s *Store) addRecord(w *writerTx, r *event.Record) (bool, error) {
+	ctx := context.Background()
+	there, err := s.recordsOn(ctx, w.conn, "records r WHERE r.record_id = ?", r.RecordID)
+	if err != nil {
+		return false, err
+	}
+	old, err := s.supersededOn(ctx, w.conn, "WHERE record_id = ?", r.RecordID)
+	switch {
+	case err != nil:
+		return false, err
+	case len(there) > 0:
+		return false, takenBy(&there[0].Record, r)
+	case len(old) > 0:
+		return false, takenBy(&old[0].Record, r)
+	}
+	return s.saveRecord(w, r)
+}
+
+// takenBy gives ErrTaken unless the two records are one.
+func takenBy(there, r *event.Record) error {
+	a, b := *there, *r
+	a.Fit() // lists that are nil and lists that are empty say the same
+	b.Fit()
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	return ErrTaken
 }
 
 // SaveRecord stores a valid record. A record id that is already there is replaced by a differing record, which gets a new
@@ -120,18 +183,18 @@ func (s *Store) saveRecord(w *writerTx, r *event.Record) (bool, error) {
 }
 
 const recordColumns = `SELECT r.id, r.record_id, r.ns, r.session_id, r.strategy, r.type, r.title, r.summary, r.facts,
-	r.concepts, r.files, r.sources, r.created_at, r.created_ms, r.revision, r.record_type FROM `
+	r.concepts, r.files, r.sources, r.created_at, r.created_ms, r.revision, r.record_type, r.about FROM `
 
 func (s *Store) scanRecord(row interface{ Scan(...any) error }) (Stored, error) {
 	var r Stored
-	var ns, created int64
+	var ns, created, about int64
 	var facts, concepts, files, sources []byte
 	err := row.Scan(&r.ID, &r.RecordID, &ns, &r.SessionID, &r.Strategy, &r.ObservationType, &r.Title, &r.Summary,
-		&facts, &concepts, &files, &sources, &r.CreatedAt, &created, &r.Revision, &r.Type)
+		&facts, &concepts, &files, &sources, &r.CreatedAt, &created, &r.Revision, &r.Type, &about)
 	if err != nil {
 		return r, err
 	}
-	r.Namespace, r.Created = s.spaces.name(ns), time.UnixMilli(created)
+	r.Namespace, r.Created, r.About = s.spaces.name(ns), time.UnixMilli(created), s.spaces.name(about)
 	for _, l := range []struct {
 		raw  []byte
 		into *[]string

@@ -116,18 +116,23 @@ func (m *mover) delete(query string, args ...any) {
 
 func (m *mover) rows(table, key, cond string, args ...any) {
 	if m.forgetting != 0 && m.err == nil {
-		var cols []string
-		if cols, m.err = columnsOf(m.w.conn, table); m.err != nil {
+		var object string
+		if object, m.err = m.w.rowObject(table); m.err != nil {
 			return
 		}
-		pairs := make([]string, len(cols))
-		for i, c := range cols {
-			pairs[i] = "'" + c + "'," + c
-		}
 		m.delete("INSERT INTO trash(forgetting, tbl, ns, session_id, key, row) SELECT ?, ?, ns, session_id, "+key+
-			", json_object("+strings.Join(pairs, ",")+") FROM "+table+" WHERE "+cond, append([]any{m.forgetting, table}, args...)...)
+			", "+object+" FROM "+table+" WHERE "+cond, append([]any{m.forgetting, table}, args...)...)
 	}
 	m.delete("DELETE FROM "+table+" WHERE "+cond, args...)
+}
+
+// rowObject is the SQL of a JSON object of all columns of a table's row, from which insertRow makes the row again.
+func (w *writerTx) rowObject(table string) (string, error) {
+	cols, err := columnsOf(w.conn, table)
+	for i, c := range cols {
+		cols[i] = "'" + c + "'," + c
+	}
+	return "json_object(" + strings.Join(cols, ",") + ")", err
 }
 
 func columnsOf(q querier, table string) ([]string, error) {
