@@ -166,7 +166,7 @@ func (w *work) summaryRecord(seen map[string]bool) (event.Record, bool) {
 	runs := commandRuns(acts)
 	lookedOnly := len(ch.written)+len(ch.created)+len(ch.deleted)+len(runs) == 0 && !usedServer(acts)
 	switch {
-	case lookedOnly && len(acts) == 0 && (w.req.creative || !technicalAnswer(w.answer, w.req.title != "")):
+	case lookedOnly && len(acts) == 0 && (w.req.creative || !w.technicalAnswer()):
 		return event.Record{}, false
 	case lookedOnly && len(w.answer) == 0 && (w.req.title == "" || w.turn.Continued || len(ch.read) == 0):
 		return event.Record{}, false

@@ -95,7 +95,7 @@ func informative(list []string) []string {
 // technical tells whether a sentence speaks about software: it holds a name, path, number with a unit, or at least two
 // common words of the trade.
 func technical(s string) bool {
-	weak := 0
+	weak := len(wideTermsIn(s))
 	for _, w := range wordsOf(s) {
 		switch {
 		case identifier(w):
@@ -112,10 +112,16 @@ func technical(s string) bool {
 
 // technicalAnswer tells whether an answer that came without any tool use is worth keeping. To a prompt that asks nothing
 // it has to name something: an assistant that introduces itself talks of software too.
-func technicalAnswer(list []string, asked bool) bool {
-	return slices.ContainsFunc(list, func(s string) bool {
+func (w *work) technicalAnswer() bool {
+	asked := w.req.title != ""
+	if slices.ContainsFunc(w.answer, func(s string) bool {
 		return asked && technical(s) || !asked && slices.ContainsFunc(wordsOf(s), identifier)
-	})
+	}) {
+		return true
+	}
+	// Scripts without spaces take few sentences and few of our words: what was asked counts too.
+	said := wideTermsIn(strings.Join(w.answer, " "))
+	return asked && len(said) > 0 && len(said)+len(wideTermsIn(strings.Join(w.req.sentences, " "))) > 1
 }
 
 // factScore tells how well a sentence stands for itself as something to recall; a fact has 3 or more.
