@@ -92,6 +92,12 @@ func (a *app) live(env install.Env) (install.Live, error) {
 		l.Collector.Running, l.Collector.Version = true, s.Collector.Version
 		l.Events, l.EmptyPayloads = a.emptyPayloads()
 	}
+	if e := s.Engine; e.Extract == "llm" {
+		l.Model = install.ModelState{Engine: a.config.LLM.Engine, Failing: e.Failing, Later: e.Later}
+		if m := e.Model; m != nil {
+			l.Model.Engine, l.Model.State, l.Model.Error, l.Model.RetryAt = m.Engine, m.State, m.LastError, m.RetryAt
+		}
+	}
 	return l, nil
 }
 

@@ -123,17 +123,33 @@ func (a *app) off() string {
 
 // printEngine says how the language model is doing, if one makes the records.
 func printEngine(p func(string, ...any), e client.Engine) {
-	m := e.Model
-	if e.Extract != "llm" || m == nil {
+	if e.Extract != "llm" {
 		return
 	}
-	switch m.State {
-	case "closed":
+	switch m := e.Model; {
+	case m == nil:
+		p("model      not needed so far")
+	case m.State == "closed":
 		p("model      %s, %d calls, %d failed", m.Engine, m.Calls, m.Failed)
+	case m.State == "unavailable":
+		p("model      %s cannot be used, so the rules make the records: %s", m.Engine, safe(m.LastError))
 	default:
 		p("model      %s is left in peace after failures, so the rules make the records; the last one: %s", m.Engine, safe(m.LastError))
+		p("           it is tried again %s", soon(m.RetryAt))
+	}
+	if e.Failing > 0 {
+		p("           what %d sessions say failed and is tried again soon", e.Failing)
 	}
 	if e.Later > 0 {
-		p("           %d events wait for it to distil them again", e.Later)
+		p("           %d events wait for it to distil them again, %s", e.Later, soon(e.LaterAt))
 	}
+}
+
+// soon is a time to come, as people say it.
+func soon(at string) string {
+	t, err := time.Parse(time.RFC3339, at)
+	if d := time.Until(t); err == nil && d > time.Second {
+		return "in " + d.Round(time.Second).String()
+	}
+	return "with the next batch"
 }

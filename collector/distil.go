@@ -47,7 +47,16 @@ func (c *Collector) engineState(ctx context.Context) (client.Engine, error) {
 		return out, err
 	}
 	out.Later = later
-	if m, ok := c.engine.made().(interface{ Status() llm.Status }); ok {
+	var at time.Time
+	out.Failing, at = c.worker.Failures()
+	if later > 0 && !at.IsZero() {
+		out.LaterAt = at.UTC().Format(time.RFC3339)
+	}
+	m, err := c.engine.made()
+	if err != nil {
+		out.Model = &client.Model{Engine: c.o.Config.LLM.Engine, State: "unavailable", LastError: err.Error()}
+	}
+	if m, ok := m.(interface{ Status() llm.Status }); ok {
 		s := m.Status()
 		out.Model = &client.Model{Engine: s.Engine, State: s.State, Calls: s.Calls, Failed: s.Failed, LastError: s.LastError}
 		if !s.RetryAt.IsZero() {

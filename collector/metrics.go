@@ -43,6 +43,7 @@ func (c *Collector) getMetrics(w http.ResponseWriter, r *http.Request) {
 	m.each("kiro_learn_records", "memory records in use, by type", "type", types)
 	m.add("kiro_learn_sessions", "gauge", "sessions", nil, float64(sessions))
 	m.add("kiro_learn_pending_events", "gauge", "events that wait to be distilled", nil, float64(pending))
+	m.add("kiro_learn_failing_sessions", "gauge", "sessions whose batches failed and are tried again soon", nil, float64(engine.Failing))
 	m.add("kiro_learn_later_events", "gauge", "events that the rules have distilled and the model is to distil again", nil, float64(engine.Later))
 	m.add("kiro_learn_requests_total", "counter", "requests answered by this collector", nil, float64(c.served.Load()))
 	m.add("kiro_learn_outbox_events", "gauge", "events in the outbox", nil, float64(queue.Pending))

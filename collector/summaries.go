@@ -45,6 +45,7 @@ type engine struct {
 	mu    sync.Mutex
 	make  func() (llm.Engine, error)
 	model llm.Engine
+	err   error // why there is none
 }
 
 func newEngine(o Options) *engine {
@@ -62,17 +63,17 @@ func (e *engine) get() (llm.Engine, error) {
 		return e.model, nil
 	}
 	m, err := e.make()
-	if err == nil {
+	if e.err = err; err == nil {
 		e.model = m
 	}
 	return m, err
 }
 
-// made is the language model if it has been needed so far.
-func (e *engine) made() llm.Engine {
+// made is the language model if it has been needed so far, or why it could not be made.
+func (e *engine) made() (llm.Engine, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.model
+	return e.model, e.err
 }
 
 // getSummary gives the summary that is kept of a session. It never asks a model.

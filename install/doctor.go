@@ -41,6 +41,7 @@ type Live struct {
 	Disabled       string      // why hooks do nothing, as a sentence; "" when they work
 	ConfigWarnings []string    // of config.Load
 	Collector      CollectorState
+	Model          ModelState
 	Outbox         OutboxState
 	LastEvent      map[string]time.Time // newest event by surface; a surface without events is missing
 	Events         int                  // how many recent events were looked at for EmptyPayloads
@@ -56,6 +57,16 @@ type CollectorState struct {
 	Version string // its own; older than the program's until it hands over
 	Socket  string // path, "" when it listens elsewhere
 	Error   string // why it could not be asked; "" when none runs, which is no fault
+}
+
+// ModelState is how the language model does that makes the records.
+type ModelState struct {
+	Engine  string // "" where the rules make the records, or nobody knows
+	State   string // of its breaker, "unavailable" where it could not be made, "" before it was needed
+	Error   string // the last one
+	RetryAt string // when it is asked again, ISO 8601
+	Failing int    // sessions whose batches have failed
+	Later   int    // events that the rules have distilled meanwhile and that it is to distil again
 }
 
 // OutboxState is what waits to be delivered.
@@ -80,7 +91,7 @@ type doctor struct {
 }
 
 // Doctor looks at everything that can keep memory from working, in the order in which a person would, and changes
-// nothing. Each section has at least one finding.
+// nothing. Each section has at least one finding, but that of a language model that nobody asked for.
 func Doctor(env Env, live Live) []Finding {
 	d := &doctor{env: env, live: live, found: Detect(env)}
 	if d.live.Now.IsZero() {
@@ -94,6 +105,7 @@ func Doctor(env Env, live Live) []Finding {
 	d.section("mcp", "Kiro knows the MCP server", d.mcp)
 	d.section("kiro", "nothing in Kiro's settings is in the way", d.kiro)
 	d.section("collector", d.collectorLine(), d.collector)
+	d.section("model", d.modelLine(), d.model)
 	d.section("outbox", fmt.Sprintf("%d events wait", live.Outbox.Pending), d.outbox)
 	d.section("events", d.eventsLine(), d.events)
 	d.section("files", "only you can read what is kept", d.files)

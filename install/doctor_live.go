@@ -120,6 +120,40 @@ func (d *doctor) collector(check string) {
 	}
 }
 
+func (d *doctor) modelLine() string {
+	m := d.live.Model
+	switch {
+	case m.Engine == "":
+		return ""
+	case m.Later > 0:
+		return fmt.Sprintf("%s makes the records; %d events that the rules have distilled wait for it", m.Engine, m.Later)
+	}
+	return m.Engine + " makes the records"
+}
+
+// model looks at the language model. Without it the rules make the records, so nothing is lost meanwhile.
+func (d *doctor) model(check string) {
+	m := d.live.Model
+	fix := "see llm in the settings and the log, or set extract.engine to \"rules\""
+	if m.Engine == "kiro" {
+		fix = "see that kiro-cli works and is signed in, or set extract.engine to \"rules\""
+	}
+	switch m.State {
+	case "", "closed":
+		if m.Failing > 0 {
+			d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s failed on what %d sessions say, and is asked again soon: %s", m.Engine, m.Failing, m.Error), Fix: fix}, nil)
+		}
+	case "unavailable":
+		d.report(Finding{Check: check, Status: Warn, Detail: m.Engine + " cannot be used, so the rules make the records: " + m.Error, Fix: fix}, nil)
+	default:
+		when := "with the next batch"
+		if t, err := time.Parse(time.RFC3339, m.RetryAt); err == nil && t.After(d.live.Now) {
+			when = "in " + t.Sub(d.live.Now).Round(time.Second).String()
+		}
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s fails, so the rules make the records and %d events wait for it; it is asked again %s. The last failure: %s", m.Engine, m.Later, when, m.Error), Fix: fix}, nil)
+	}
+}
+
 func (d *doctor) outbox(check string) {
 	o := d.live.Outbox
 	if age := d.live.Now.Sub(o.Oldest); o.Pending > 0 && !o.Oldest.IsZero() && age > time.Hour {

@@ -234,6 +234,15 @@ func liveFaults() []fault {
 		{"collector older", func(_ *machine, l *Live) { l.Collector.Version = "1.3.9" }, "collector", Warn, "collector is version 1.3.9", false},
 		{"collector hung", func(_ *machine, l *Live) { l.Collector = CollectorState{Error: "no answer in 1s"} }, "collector", Fail, "no answer", false},
 		{"socket open to others", func(_ *machine, l *Live) { _ = os.Chmod(l.Collector.Socket, 0o666) }, "collector", Fail, "others may talk", true},
+		{"a model that fails", func(_ *machine, l *Live) {
+			l.Model = ModelState{Engine: "kiro", State: "open", Error: "kiro: no answer", RetryAt: "2026-11-30T12:02:00Z", Later: 9}
+		}, "model", Warn, "kiro fails, so the rules make the records and 9 events wait for it; it is asked again in 2m0s. The last failure: kiro: no answer", false},
+		{"a model that cannot be made", func(_ *machine, l *Live) {
+			l.Model = ModelState{Engine: "openai", State: "unavailable", Error: "set llm.base_url"}
+		}, "model", Warn, "openai cannot be used", false},
+		{"a model that fails now and then", func(_ *machine, l *Live) {
+			l.Model = ModelState{Engine: "command", State: "closed", Error: "exit status 1", Failing: 2}
+		}, "model", Warn, "command failed on what 2 sessions say", false},
 		{"events wait", func(_ *machine, l *Live) { l.Outbox.Pending, l.Outbox.Oldest = 7, l.Now.Add(-26*time.Hour) }, "outbox", Warn, "7 events wait, the oldest for 26h", false},
 		{"events set aside", func(_ *machine, l *Live) { l.Outbox.Quarantined = 3 }, "outbox", Warn, "3 events could not", false},
 		{"events lost", func(_ *machine, l *Live) { l.Outbox.Dropped, l.Outbox.DropReason = 4, "the outbox is full" }, "outbox", Warn, "4 events could not be kept", false},

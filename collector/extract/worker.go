@@ -81,6 +81,14 @@ func NewWorker(o Options) *Worker {
 	return &Worker{o: o, wake: make(chan struct{}, 1), looked: map[string]time.Time{}, failed: map[string]setback{}}
 }
 
+// Failures says how many sessions have batches that failed and are tried again, and when the engine may try again what the
+// fallback has distilled; zero when it may at once.
+func (w *Worker) Failures() (sessions int, laterAt time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.failed), w.laterAt
+}
+
 // Wake tells the worker that events have come. It never blocks.
 func (w *Worker) Wake() {
 	select {
