@@ -239,6 +239,9 @@ func honest(t *testing.T, what, out string) {
 
 // Payloads: thirty megabytes in one payload cost a hook a bounded amount of memory, and the event is kept.
 func TestThirtyMegabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("megabytes take long under the race detector, and one process at a time has no races to show")
+	}
 	b := newBox(t, noCollector()) // not in parallel: the payload is big for this process too
 	big := strings.Repeat("0123456789abcdef漢\n", 30<<20/20)
 	tests := []struct{ name, hook, payload string }{

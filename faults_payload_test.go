@@ -160,6 +160,9 @@ func TestFieldsOfOtherTypes(t *testing.T) {
 
 // Payloads: bigger than the cap. The body is valid JSON within it, and whatever stands behind the big field survives.
 func TestBiggerThanTheCap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("megabytes take long under the race detector, and one process at a time has no races to show")
+	}
 	t.Parallel()
 	b := newBox(t, noCollector())
 	// raw, since the order of the fields matters: the session and the tool's name come behind the big one.
@@ -228,6 +231,9 @@ func quoted(s string) string {
 
 // Payloads: a cut in the middle of a character. Whatever is cut, everywhere, stays valid.
 func TestCutsKeepCharactersWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("megabytes take long under the race detector, and one process at a time has no races to show")
+	}
 	t.Parallel()
 	b := newBox(t, noCollector())
 	characters := map[string]string{"han": "漢", "family": "👩\u200d👩\u200d👧", "accent": "e\u0301", "emoji": "😀"}
