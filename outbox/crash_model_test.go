@@ -213,6 +213,9 @@ func TestEveryOperationFails(t *testing.T) {
 // TestProcessesInterleave runs a whole second process before each operation of a first, with the power cut at every
 // operation behind that, too; and again with the first one's lock stolen by removing its file.
 func TestProcessesInterleave(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and has no two goroutines")
+	}
 	second := map[string]func(*world){
 		"append": func(w *world) { w.append("other") },
 		"drain":  func(w *world) { _ = w.drain() },

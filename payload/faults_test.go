@@ -417,6 +417,9 @@ func TestDepth(t *testing.T) {
 }
 
 func TestFieldsBehindABigOneSurvive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and has no two goroutines")
+	}
 	const mb = 1 << 20
 	for _, tt := range []struct {
 		name, unit string
@@ -475,6 +478,9 @@ func unquote(t *testing.T, inside string) (s string) {
 }
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and has no two goroutines")
+	}
 	big := strings.Repeat("x", 3<<20)
 	list := "[" + strings.TrimSuffix(strings.Repeat(`"`+big+`",`, 8), ",") + "]"
 	for _, tt := range []struct{ name, in string }{

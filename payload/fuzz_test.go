@@ -86,6 +86,9 @@ const (
 )
 
 func TestAllocationsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and has no two goroutines")
+	}
 	const n = 1 << 20
 	for _, tt := range []struct{ name, in string }{
 		{"text", strings.Repeat("a", n)},

@@ -152,6 +152,9 @@ func TestJSONLeavesAreCutWhereItHurtsLeast(t *testing.T) {
 }
 
 func TestDataThatCannotBeCutBecomesText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and has no two goroutines")
+	}
 	var members []string
 	for i := range 100_000 {
 		members = append(members, fmt.Sprintf(`"%d":%d`, i, i))

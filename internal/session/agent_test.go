@@ -91,6 +91,9 @@ func executable(t *testing.T) string {
 }
 
 func TestHooksOfOneAgentAgreeAndAgentsDiffer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, which sees nothing of several processes")
+	}
 	exe := executable(t)
 	var agents []string
 	for _, args := range [][]string{{exe}, {exe, "without shells"}} {
@@ -112,6 +115,9 @@ func TestHooksOfOneAgentAgreeAndAgentsDiffer(t *testing.T) {
 }
 
 func TestShellsThatAreTheAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, which sees nothing of several processes")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("a shell cannot be told from a wrapper without its command line")
 	}
