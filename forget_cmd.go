@@ -17,7 +17,7 @@ const eraseTime = 15 * time.Minute
 
 type forgetCmd struct {
 	IDs         []string `arg:"" optional:"" name:"id" help:"Record ids (mr_…) or event ids. The turns that a record was made from go with it."`
-	Session     string   `help:"A whole session; or with --query or --older-than, only in this session." placeholder:"ID"`
+	Session     string   `help:"A whole session, by its id or the beginning of it; or with --query or --older-than, only in this session." placeholder:"ID"`
 	Project     bool     `help:"Everything of this project."`
 	Query       string   `help:"Every record and event that holds this text, small letters or capital." placeholder:"TEXT"`
 	OlderThan   string   `help:"Every record and event older than such a time, as 90d, or than a day, as 2026-01-31." placeholder:"AGE"`
@@ -50,6 +50,9 @@ func (f forgetCmd) Run(a *app) error {
 		return f.purge(ctx, a, cl)
 	}
 	sel, err := f.selection(a)
+	if err == nil {
+		err = f.whole(ctx, a, cl, &sel)
+	}
 	if err != nil {
 		return err
 	}
@@ -106,6 +109,21 @@ func (f forgetCmd) selection(a *app) (sel client.Selection, err error) {
 	return sel, nil
 }
 
+// whole makes the beginning of a session's id the whole of it. One that no session has is left as it is: the session may
+// wait in the outbox.
+func (f forgetCmd) whole(ctx context.Context, a *app, cl *client.Client, sel *client.Selection) error {
+	if sel.Session == "" {
+		return nil
+	}
+	v, err := cl.Session(ctx, a.namespace(), sel.Session)
+	if err == nil {
+		sel.Session = v.SessionID
+	} else if errors.Is(err, client.ErrNoSession) {
+		err = nil
+	}
+	return err
+}
+
 // confirm asks whether to forget.
 func (f forgetCmd) confirm(a *app, would client.Forgotten) error {
 	how := "It can be brought back for a while"
@@ -130,12 +148,6 @@ func empty(f client.Forgotten) bool { return f.Events+f.Records+f.Sessions == 0 
 
 // counted is what an act of forgetting took, in words.
 func counted(f client.Forgotten) string {
-	many := func(n int, what string) string {
-		if n == 1 {
-			return "1 " + what
-		}
-		return fmt.Sprintf("%d %ss", n, what)
-	}
 	s := many(f.Records, "record") + " and " + many(f.Events, "event")
 	if f.Sessions > 0 {
 		s += " of " + many(f.Sessions, "whole session")

@@ -39,7 +39,7 @@ func (h historyCmd) Run(a *app) error {
 	for i := range got.Supersedes {
 		o := &got.Supersedes[i]
 		_, _ = fmt.Fprintf(a.stdout, "%s stands for this one since %s (%s):\n", o.By, o.At.Local().Format("2006-01-02 15:04"), o.Why)
-		printRecord(a.stdout, &o.Record, false)
+		printRecord(a.stdout, &client.Record{Record: o.Record}, false)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (r restoreCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	printRecord(a.stdout, &rec, false)
+	printRecord(a.stdout, &client.Record{Record: rec}, false)
 	return nil
 }
 

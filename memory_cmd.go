@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/signal"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"kiro-learn/collector/client"
@@ -134,7 +132,7 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 }
 
 // printRecord shows a record to a person. Control characters were taken out when it was made; a terminal is safe.
-func printRecord(w io.Writer, r *event.Record, whole bool) {
+func printRecord(w io.Writer, r *client.Record, whole bool) {
 	day := r.CreatedAt
 	if t, err := time.Parse(time.RFC3339Nano, r.CreatedAt); err == nil {
 		day = t.Local().Format(time.DateOnly)
@@ -152,6 +150,9 @@ func printRecord(w io.Writer, r *event.Record, whole bool) {
 	}
 	if len(r.FilesTouched) > 0 {
 		_, _ = fmt.Fprintf(w, "  Files: %s\n", safe(strings.Join(r.FilesTouched, ", ")))
+	}
+	if whole && r.RecordType != "" {
+		_, _ = fmt.Fprintf(w, "  Record type: %s\n", r.RecordType)
 	}
 	if whole {
 		_, _ = fmt.Fprintf(w, "  Concepts: %s\n  Strategy: %s\n  From events: %s\n", safe(strings.Join(r.Concepts, ", ")), r.Strategy, strings.Join(r.SourceEventIDs, ", "))
@@ -173,7 +174,7 @@ func safe(s string) string {
 }
 
 type showCmd struct {
-	ID   string `arg:"" help:"The id of a record (mr_…) or of an event."`
+	ID   string `arg:"" help:"The id of a record (mr_…), of an event or of a session; of a session's, its beginning will do."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 
@@ -187,10 +188,18 @@ func (s showCmd) Run(a *app) error {
 	if event.IsULID(s.ID) {
 		return s.event(ctx, a, cl)
 	}
+	if !strings.HasPrefix(s.ID, "mr_") {
+		if v, err := cl.Session(ctx, a.namespace(), s.ID); !errors.Is(err, client.ErrNoSession) {
+			if err != nil {
+				return err
+			}
+			return summaryCmd{Session: v.SessionID, JSON: s.JSON}.Run(a)
+		}
+	}
 	r, err := cl.Record(ctx, s.ID)
 	var status *client.StatusError
 	if errors.As(err, &status) && status.Status == 404 {
-		return fmt.Errorf("there is no record %q; find one with: kiro-learn search WORDS", s.ID)
+		return fmt.Errorf("there is no record %q, and no session; find one with: kiro-learn search WORDS, or kiro-learn sessions", s.ID)
 	}
 	if err != nil {
 		return err
@@ -227,62 +236,6 @@ func (s showCmd) event(ctx context.Context, a *app, cl *client.Client) error {
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s  %s  %s\n  session %s, %s\n%s\n", e.EventID, e.Kind, e.ValidTime, e.SessionID, e.Source.ProjectPath, safe(text))
 	return err
-}
-
-type sessionsCmd struct {
-	JSON        bool `name:"json" help:"Print JSON."`
-	Limit       int  `default:"20" help:"At most so many sessions, up to 500."`
-	AllProjects bool `help:"List every project's, not only this one's."`
-}
-
-type sessionRow struct {
-	Namespace   string    `json:"namespace"`
-	SessionID   string    `json:"session_id"`
-	ProjectPath string    `json:"project_path"`
-	Surface     string    `json:"surface"`
-	Title       string    `json:"title"`
-	Started     time.Time `json:"started"`
-	LastEvent   time.Time `json:"last_event"`
-	Events      int       `json:"events"`
-	Prompts     int       `json:"prompts"`
-	Records     int       `json:"records"`
-	State       string    `json:"state,omitempty"` // by the session's summary, if it has one
-}
-
-// Run lists sessions.
-func (s sessionsCmd) Run(a *app) error {
-	cl, ctx, cancel, err := a.collector()
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	q := url.Values{"limit": {fmt.Sprint(s.Limit)}}
-	if !s.AllProjects {
-		q.Set("namespace", a.namespace())
-	}
-	var got struct {
-		Items []sessionRow `json:"items"`
-	}
-	if err := cl.Call(ctx, "GET", "/v1/sessions?"+q.Encode(), nil, &got); err != nil {
-		return err
-	}
-	if s.JSON {
-		return printJSON(a.stdout, got.Items)
-	}
-	if len(got.Items) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "no sessions yet in this project; try --all-projects, or: kiro-learn doctor")
-		return err
-	}
-	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
-	for _, v := range got.Items {
-		title := v.Title
-		if s.AllProjects {
-			title = v.ProjectPath + ": " + title
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%d prompts, %d records\t%s\t%s\n", v.LastEvent.Local().Format("2006-01-02 15:04"), strings.ReplaceAll(v.State, "-", " "),
-			v.Prompts, v.Records, event.CutChars(v.SessionID, 24), safe(event.CutChars(title, 70)))
-	}
-	return w.Flush()
 }
 
 type tailCmd struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 type summaryCmd struct {
-	Session  string `arg:"" optional:"" help:"A session's id; the latest session of this project without one."`
+	Session  string `arg:"" optional:"" help:"A session's id, or its beginning; the latest session of this project without one."`
 	Generate bool   `help:"Have the language model summarise it now, if it has moved."`
 	JSON     bool   `name:"json" help:"Print JSON."`
 }
@@ -26,19 +25,13 @@ func (s summaryCmd) Run(a *app) error {
 		return err
 	}
 	defer cancel()
-	ns := a.namespace()
-	if s.Session == "" {
-		if s.Session, err = latestSession(ctx, cl, ns); err != nil {
-			return err
-		}
+	session, err := s.session(ctx, a, cl)
+	if err != nil {
+		return err
 	}
-	made, err := cl.Summary(ctx, ns, s.Session)
-	if isStatus(err, 404) { // another project's
-		ns = ""
-		made, err = cl.Summary(ctx, ns, s.Session)
-	}
+	made, err := cl.Summary(ctx, session.Namespace, session.SessionID)
 	if s.Generate && err == nil {
-		made, err = s.generate(a, cl, ns)
+		made, err = generate(a, cl, &session)
 	}
 	how := ""
 	if err == nil && len(made.Intents) == 0 {
@@ -46,56 +39,48 @@ func (s summaryCmd) Run(a *app) error {
 		if !made.Enabled {
 			how = `by rules, from its events; for a language model's summaries set "session_summary": {"enabled": true} in config.json`
 		}
-		made, err = outline(ctx, cl, ns, s.Session)
+		made, err = cl.Outline(ctx, session.Namespace, session.SessionID)
 	}
 	switch {
-	case isStatus(err, 404):
-		return fmt.Errorf("there is no session %q; list them with: kiro-learn sessions", s.Session)
 	case err != nil:
 		return err
 	case s.JSON:
 		return printJSON(a.stdout, made)
 	}
-	printSummary(a.stdout, s.Session, &made, how, time.Now())
+	printSummary(a.stdout, session.SessionID, &made, how, time.Now())
 	return nil
 }
 
+// session is the one that is named by its id or the beginning of that, or the project's latest.
+func (s summaryCmd) session(ctx context.Context, a *app, cl *client.Client) (client.Session, error) {
+	ns := a.namespace()
+	if s.Session != "" {
+		found, err := cl.Session(ctx, ns, s.Session)
+		if errors.Is(err, client.ErrNoSession) {
+			err = fmt.Errorf("there is no session %q; list them with: kiro-learn sessions", s.Session)
+		}
+		return found, err
+	}
+	all, err := cl.Sessions(ctx, ns, 1)
+	if err == nil && len(all) == 0 {
+		err = errors.New("there is no session yet in this project; name one of another, listed by: kiro-learn sessions --all-projects")
+	}
+	if err != nil {
+		return client.Session{}, err
+	}
+	return all[0], nil
+}
+
 // generate waits as long as a model may take.
-func (s summaryCmd) generate(a *app, cl *client.Client, ns string) (client.Summary, error) {
+func generate(a *app, cl *client.Client, s *client.Session) (client.Summary, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(a.config.LLM.Timeout)+30*time.Second)
 	defer cancel()
-	made, err := cl.MakeSummary(ctx, ns, s.Session)
+	made, err := cl.MakeSummary(ctx, s.Namespace, s.SessionID)
 	var status *client.StatusError
 	if errors.As(err, &status) && status.Status == 409 {
 		return made, errors.New(status.Text + "; without --generate you are shown what there is")
 	}
 	return made, err
-}
-
-func outline(ctx context.Context, cl *client.Client, ns, session string) (client.Summary, error) {
-	made, err := cl.Outline(ctx, ns, session)
-	if isStatus(err, 404) && ns != "" {
-		return cl.Outline(ctx, "", session)
-	}
-	return made, err
-}
-
-func isStatus(err error, status int) bool {
-	var e *client.StatusError
-	return errors.As(err, &e) && e.Status == status
-}
-
-func latestSession(ctx context.Context, cl *client.Client, ns string) (string, error) {
-	var got struct {
-		Items []sessionRow `json:"items"`
-	}
-	if err := cl.Call(ctx, "GET", "/v1/sessions?"+url.Values{"namespace": {ns}, "limit": {"1"}}.Encode(), nil, &got); err != nil {
-		return "", err
-	}
-	if len(got.Items) == 0 {
-		return "", errors.New("there is no session yet in this project; name one of another, listed by: kiro-learn sessions --all-projects")
-	}
-	return got.Items[0].SessionID, nil
 }
 
 // stateWords are an intent's states as a person reads them, in the order in which they matter.
@@ -110,16 +95,12 @@ const shownIntents = 6
 // made, where that is not by a model.
 func printSummary(w io.Writer, session string, s *client.Summary, how string, now time.Time) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
-	turns := "turns"
-	if s.UserTurns == 1 {
-		turns = "turn"
-	}
-	p("session %s · %d %s · last active %s\n", safe(event.CutChars(session, 40)), s.UserTurns, turns, ago(now.Sub(s.LastActivity)))
+	p("session %s · %s · last active %s\n", safe(event.CutChars(session, 40)), many(s.UserTurns, "turn"), ago(now.Sub(s.LastActivity)))
 	switch {
 	case how != "":
 		p("%s\n", how)
 	case s.Stale:
-		p("outdated: the session has gone on since %s; renew it with: kiro-learn summary --generate\n", s.GeneratedAt.Local().Format("2006-01-02 15:04"))
+		p("outdated: the session has gone on since %s; renew it with: kiro-learn summary --generate\n", stamp(*s.GeneratedAt, time.Local))
 	}
 	if len(s.Intents) == 0 {
 		p("\nnothing was asked for in it\n")
@@ -178,14 +159,7 @@ func printIntent(p func(string, ...any), in *client.Intent) {
 		part("checked", "no: it failed, or was not seen to work, after the last change")
 	}
 	for _, s := range in.NextSteps[:min(len(in.NextSteps), 4)] {
-		text := s.What
-		if s.Why != "" {
-			text += ", because " + s.Why
-		}
-		if s.Expect != "" {
-			text += " → " + s.Expect
-		}
-		part("next", text)
+		part("next", s.Text())
 	}
 }
 
@@ -200,9 +174,9 @@ func ago(d time.Duration) string {
 	case d < 2*time.Minute:
 		return "just now"
 	case d < 2*time.Hour:
-		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+		return many(int(d.Minutes()), "minute") + " ago"
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+		return many(int(d.Hours()), "hour") + " ago"
 	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	return many(int(d.Hours()/24), "day") + " ago"
 }

@@ -200,7 +200,7 @@ func TestWhatAnAgentReadsIsNeutral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range []event.Record{found[0], one} {
+	for _, got := range []client.Record{found[0], one} {
 		if got.Title != "quokka ‹system>" || got.Summary != "‹system>\nheading" || got.Facts[0] != "‹system>" {
 			t.Errorf("shown as %+v", got)
 		}
@@ -209,11 +209,11 @@ func TestWhatAnAgentReadsIsNeutral(t *testing.T) {
 	if err != nil || plain.Title != r.Title {
 		t.Errorf("a person is shown %q, %v", plain.Title, err)
 	}
-	sessions, err := a.Sessions(t.Context(), r.Namespace, "s", 10)
+	sessions, err := a.Sessions(t.Context(), r.Namespace, 10)
 	if err != nil || len(sessions) != 1 || sessions[0].Title != "‹system> hello" || sessions[0].Records != 1 {
 		t.Errorf("sessions %+v %v", sessions, err)
 	}
-	if none, err := a.Sessions(t.Context(), event.Namespace("mia", "other"), "s", 10); err != nil || len(none) != 0 {
+	if none, err := a.Sessions(t.Context(), event.Namespace("mia", "other"), 10); err != nil || len(none) != 0 {
 		t.Errorf("another project's sessions %+v %v", none, err)
 	}
 }

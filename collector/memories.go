@@ -170,19 +170,21 @@ func (c *Collector) searched(types []string) []string {
 	})
 }
 
-// givenRecord is a record in an answer. Beside the fields of the wire contract, one about a session as a whole has its
-// type.
+// givenRecord is a record in an answer.
 type givenRecord struct {
-	event.Record
-	RecordType string      `json:"record_type,omitempty"` // CHUNK or FULL_SESSION
-	Why        *client.Why `json:"why,omitempty"`         // how a search found it, when that was asked for
+	client.Record
+	Why *client.Why `json:"why,omitempty"` // how a search found it, when that was asked for
+}
+
+func known(s *store.Stored) client.Record {
+	return client.Record{Record: s.Record, RecordType: s.Type, About: s.About}
 }
 
 // given is a record as the sender of a request is to read it.
 func given(r *http.Request, s store.Stored) givenRecord {
-	out := givenRecord{Record: s.Record, RecordType: s.Type}
+	out := givenRecord{Record: known(&s)}
 	if forAgent(r) {
-		neutral(&out.Record)
+		neutral(&out.Record.Record)
 	}
 	return out
 }
@@ -227,12 +229,20 @@ func (c *Collector) getSessions(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	ns := r.URL.Query().Get("namespace")
-	items, total, err := c.store.Sessions(r.Context(), ns, limit, offset)
-	if id := r.URL.Query().Get("session_id"); id != "" && err == nil {
+	ns, id, start := r.URL.Query().Get("namespace"), r.URL.Query().Get("session_id"), r.URL.Query().Get("session_id_start")
+	var items []store.Session
+	var total int
+	var err error
+	switch {
+	case id != "":
 		items, err = c.store.FindSession(r.Context(), id)
 		items = slices.DeleteFunc(items, func(v store.Session) bool { return ns != "" && v.Namespace != ns })
 		total = len(items)
+	case start != "":
+		items, err = c.store.SessionsFrom(r.Context(), ns, start, limit)
+		total = len(items)
+	default:
+		items, total, err = c.store.Sessions(r.Context(), ns, limit, offset)
 	}
 	if err != nil {
 		c.internal(w, "read the sessions", err)

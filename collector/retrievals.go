@@ -138,7 +138,7 @@ func (c *Collector) recalledBy(ctx context.Context, v *retrieval) (out client.Re
 			return out, false, err
 		}
 		if ok {
-			out.Records = append(out.Records, client.Explained{Record: rec.Record, Why: v.why[i]})
+			out.Records = append(out.Records, client.Explained{Record: known(&rec), Why: v.why[i]})
 		}
 	}
 	return out, true, nil

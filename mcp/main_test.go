@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,8 +36,25 @@ func TestMain(m *testing.M) {
 	if server := os.Getenv(clientOf); server != "" {
 		os.Exit(beClient(server))
 	}
+	if reply := os.Getenv(replyIn); reply != "" && os.Getenv("KIRO_LEARN_CHILD") == "1" {
+		os.Exit(beModel(reply))
+	}
 	flag.Parse()
 	os.Exit(withProgram(m.Run))
+}
+
+// replyIn names the environment variable with which this test program is a language model: it gives the text of a file.
+const replyIn = "KL_TEST_REPLY_IN"
+
+func beModel(reply string) int {
+	b, err := os.ReadFile(reply)
+	if err != nil {
+		return 1
+	}
+	if _, err := os.Stdout.Write(b); err != nil {
+		return 2
+	}
+	return 0
 }
 
 // beClient greets a server, which shares its stderr, and waits to be killed.
@@ -135,6 +153,27 @@ func (b *box) run(args ...string) string {
 	return string(out)
 }
 
+// hook fires a hook of Kiro in the box's project.
+func (b *box) hook(event, session, field, text string) {
+	b.t.Helper()
+	in, err := json.Marshal(map[string]string{"hook_event_name": event, "cwd": b.project, "session_id": session, field: text})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	cmd := b.command(event)
+	cmd.Stdin = bytes.NewReader(in)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("%s: %v %s", event, err, out)
+	}
+}
+
+// turn is a prompt and its answer, through the hooks.
+func (b *box) turn(session, prompt, answer string) {
+	b.t.Helper()
+	b.hook("userPromptSubmit", session, "prompt", prompt)
+	b.hook("stop", session, "assistant_response", answer)
+}
+
 // configure writes the settings.
 func (b *box) configure(text string) {
 	b.t.Helper()
@@ -166,7 +205,7 @@ func (b *box) record(id string) event.Record {
 	if err != nil {
 		b.t.Fatalf("record %s: %v", id, err)
 	}
-	return r
+	return r.Record
 }
 
 // records are all records there are.

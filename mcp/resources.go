@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"kiro-learn/collector/client"
-	"kiro-learn/internal/event"
 )
 
 // The resources: two lists, and what is in them by id.
@@ -59,7 +58,7 @@ func (s *server) resource(read func(ctx context.Context, namespace, id string) (
 			}
 		}
 		text, err := read(ctx, origin.Namespace, id)
-		if errors.Is(err, errNoSession) || errors.Is(err, errNoRecord) {
+		if noSession(err) || errors.Is(err, errNoRecord) {
 			return nil, sdk.ResourceNotFoundError(uri)
 		}
 		if err != nil {
@@ -72,7 +71,7 @@ func (s *server) resource(read func(ctx context.Context, namespace, id string) (
 func (s *server) sessionList(ctx context.Context, namespace string) (string, error) {
 	var all []client.Session
 	err := s.ask(ctx, func(ctx context.Context) (err error) {
-		all, err = s.agent().Sessions(ctx, namespace, "", listLength)
+		all, err = s.agent().Sessions(ctx, namespace, listLength)
 		return err
 	})
 	if err != nil {
@@ -83,13 +82,13 @@ func (s *server) sessionList(ctx context.Context, namespace string) (string, err
 	}
 	var b strings.Builder
 	for _, v := range all {
-		fmt.Fprintf(&b, "- %s, %d prompts, %d records: %s (%s/%s)\n", v.LastEvent.Format("2006-01-02 15:04"), v.Prompts, v.Records, v.Title, sessionsURI, url.PathEscape(v.SessionID))
+		fmt.Fprintf(&b, "- %s, %d prompts, %d records: %s (%s/%s)\n", v.LastEvent.Local().Format("2006-01-02 15:04"), v.Prompts, v.Records, v.Title, sessionsURI, url.PathEscape(v.SessionID))
 	}
 	return b.String(), nil
 }
 
 func (s *server) recordList(ctx context.Context, namespace string) (string, error) {
-	var all []event.Record
+	var all []client.Record
 	err := s.ask(ctx, func(ctx context.Context) (err error) {
 		all, err = s.agent().Records(ctx, namespace, "", listLength)
 		return err

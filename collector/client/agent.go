@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"kiro-learn/internal/event"
 )
 
 // Agent asks a collector for what an agent is going to read: stored text in the answers is neutralised, so that it cannot
@@ -28,54 +26,67 @@ type Timeline struct {
 	Items []Moment `json:"items"`
 }
 
-// Session is a session as lists show it.
-type Session struct {
-	SessionID string    `json:"session_id"`
-	Title     string    `json:"title"`
-	Surface   string    `json:"surface"`
-	Started   time.Time `json:"started"`
-	LastEvent time.Time `json:"last_event"`
-	Prompts   int       `json:"prompts"`
-	Records   int       `json:"records"`
-}
-
 // Search finds a namespace's records, best first.
-func (a Agent) Search(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) ([]event.Record, error) {
+func (a Agent) Search(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) ([]Record, error) {
 	q := searchQuery(namespace, query, limit, types, since)
 	q.Set("neutral", "true")
 	return a.search(ctx, q)
 }
 
 // Record gives the record with an id, whatever its namespace.
-func (a Agent) Record(ctx context.Context, id string) (r event.Record, err error) {
+func (a Agent) Record(ctx context.Context, id string) (r Record, err error) {
 	err = a.Call(ctx, http.MethodGet, "/v1/memories/"+url.PathEscape(id)+"?neutral=true", nil, &r)
 	return r, err
 }
 
 // Records are a namespace's newest records, those of one session if one is given, and of the types if some are given.
-func (a Agent) Records(ctx context.Context, namespace, sessionID string, limit int, types ...string) ([]event.Record, error) {
+func (a Agent) Records(ctx context.Context, namespace, sessionID string, limit int, types ...string) ([]Record, error) {
 	q := url.Values{"namespace": {namespace}, "limit": {fmt.Sprint(limit)}, "neutral": {"true"}, "type": types}
 	if sessionID != "" {
 		q.Set("session_id", sessionID)
 	}
 	var got struct {
-		Items []event.Record `json:"items"`
+		Items []Record `json:"items"`
 	}
 	err := a.Call(ctx, http.MethodGet, "/v1/memories?"+q.Encode(), nil, &got)
 	return got.Items, err
 }
 
-// Sessions are a namespace's sessions, the latest first; with an id, the one that has it, if there is one.
-func (a Agent) Sessions(ctx context.Context, namespace, sessionID string, limit int) ([]Session, error) {
-	q := url.Values{"namespace": {namespace}, "limit": {fmt.Sprint(limit)}, "neutral": {"true"}}
-	if sessionID != "" {
-		q.Set("session_id", sessionID)
-	}
+// Sessions are a namespace's sessions, the latest first.
+func (a Agent) Sessions(ctx context.Context, namespace string, limit int) ([]Session, error) {
+	return a.sessions(ctx, url.Values{"namespace": {namespace}, "limit": {fmt.Sprint(limit)}, "neutral": {"true"}})
+}
+
+// Session gives the session of a namespace with an id, or the only one whose id begins so. The error is an ErrNoSession
+// or a *ManySessions where there is none, or more than one.
+func (a Agent) Session(ctx context.Context, namespace, start string) (Session, error) {
+	return a.session(ctx, url.Values{"namespace": {namespace}, "neutral": {"true"}}, start)
+}
+
+// FullSession is the record about a session as a whole; ok is false where there is none yet.
+func (a Agent) FullSession(ctx context.Context, namespace, sessionID string) (r Record, ok bool, err error) {
 	var got struct {
-		Items []Session `json:"items"`
+		Items []Record `json:"items"`
 	}
-	err := a.Call(ctx, http.MethodGet, "/v1/sessions?"+q.Encode(), nil, &got)
-	return got.Items, err
+	q := url.Values{"session_id": {sessionID}, "type": {"FULL_SESSION"}, "neutral": {"true"}}
+	err = a.Call(ctx, http.MethodGet, "/v1/memories?"+q.Encode(), nil, &got)
+	for _, r := range got.Items {
+		if r.About == namespace { // another project may have a session with this id
+			return r, true, err
+		}
+	}
+	return r, false, err
+}
+
+// Stands tells where a session stood: by the summary that a model made of it, else by rules, which byRules tells. It
+// makes none.
+func (a Agent) Stands(ctx context.Context, namespace, sessionID string) (s Summary, byRules bool, err error) {
+	err = a.Call(ctx, http.MethodGet, summaryPath(namespace, sessionID, "summary", "neutral"), nil, &s)
+	if err != nil || len(s.Intents) > 0 {
+		return s, false, err
+	}
+	err = a.Call(ctx, http.MethodGet, summaryPath(namespace, sessionID, "outline", "neutral"), nil, &s)
+	return s, true, err
 }
 
 // Events are the events with the given ids that the namespace has, in at most chars characters each.

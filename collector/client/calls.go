@@ -79,8 +79,15 @@ func (c *Client) Digest(ctx context.Context, namespace, sessionID string) (strin
 	return d.Context, err
 }
 
+// Record is a record as a collector gives it.
+type Record struct {
+	event.Record
+	RecordType string `json:"record_type,omitempty"` // CHUNK or FULL_SESSION of one about a session as a whole
+	About      string `json:"about,omitempty"`       // the namespace that such a session belongs to
+}
+
 // Search finds records, best first. An empty namespace searches all of them.
-func (c *Client) Search(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) ([]event.Record, error) {
+func (c *Client) Search(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) ([]Record, error) {
 	return c.search(ctx, searchQuery(namespace, query, limit, types, since))
 }
 
@@ -98,13 +105,13 @@ func searchQuery(namespace, query string, limit int, types []string, since time.
 	return q
 }
 
-func (c *Client) search(ctx context.Context, q url.Values) (out []event.Record, err error) {
+func (c *Client) search(ctx context.Context, q url.Values) (out []Record, err error) {
 	err = c.Call(ctx, http.MethodGet, "/v1/memories/search?"+q.Encode(), nil, &out)
 	return out, err
 }
 
 // Record gives the record with an id.
-func (c *Client) Record(ctx context.Context, id string) (r event.Record, err error) {
+func (c *Client) Record(ctx context.Context, id string) (r Record, err error) {
 	err = c.Call(ctx, http.MethodGet, "/v1/memories/"+url.PathEscape(id), nil, &r)
 	return r, err
 }

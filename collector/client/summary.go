@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -40,12 +41,40 @@ type Step struct {
 	Expect string `json:"expect"`
 }
 
-func summaryPath(namespace, session, what string) string {
-	p := "/v1/sessions/" + url.PathEscape(session) + "/" + what
-	if namespace != "" {
-		p += "?namespace=" + url.QueryEscape(namespace)
+// Text is the step in a line.
+func (s Step) Text() string {
+	text := s.What
+	if s.Why != "" {
+		text += ", because " + s.Why
 	}
-	return p
+	if s.Expect != "" {
+		text += " → " + s.Expect
+	}
+	return text
+}
+
+// States are the states of intents, in the order in which they ask for attention.
+func States() []string { return []string{"needs-you", "in-progress", "done", "dropped"} }
+
+// State is the session's: that of the intent that asks for most attention; "" without intents.
+func (s *Summary) State() string {
+	for _, state := range States() {
+		if slices.ContainsFunc(s.Intents, func(in Intent) bool { return in.State == state }) {
+			return state
+		}
+	}
+	return ""
+}
+
+func summaryPath(namespace, session, what string, more ...string) string {
+	q := url.Values{}
+	if namespace != "" {
+		q.Set("namespace", namespace)
+	}
+	for _, name := range more {
+		q.Set(name, "true")
+	}
+	return "/v1/sessions/" + url.PathEscape(session) + "/" + what + "?" + q.Encode()
 }
 
 // Summary gives the summary that a model made of a session; it makes none. An empty namespace means the latest session

@@ -28,7 +28,7 @@ type WhyTerm struct {
 
 // Explained is a record that was found, and why.
 type Explained struct {
-	event.Record
+	Record
 	Why Why `json:"why"`
 }
 

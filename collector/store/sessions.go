@@ -41,6 +41,12 @@ func (s *Store) Sessions(ctx context.Context, namespace string, limit, offset in
 	return items, total, err
 }
 
+// SessionsFrom are a namespace's sessions whose ids begin with a text, the latest first, but one that has just this id
+// before all others; an empty namespace gives those of all.
+func (s *Store) SessionsFrom(ctx context.Context, namespace, start string, limit int) ([]Session, error) {
+	return s.sessions(ctx, "substr(s.session_id, 1, length(?1)) = ?1 AND (?2 = '' OR n.namespace = ?2) ORDER BY s.session_id <> ?1, s.last_ms DESC LIMIT ?3", start, namespace, limit)
+}
+
 // FindSession gives the sessions with an id; there is more than one only if projects share it.
 func (s *Store) FindSession(ctx context.Context, sessionID string) ([]Session, error) {
 	return s.sessions(ctx, "s.session_id = ? ORDER BY s.last_ms DESC", sessionID)
