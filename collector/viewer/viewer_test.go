@@ -257,7 +257,11 @@ func TestOnlyALinkLetsIn(t *testing.T) {
 	if len(cookies) != 1 {
 		t.Fatalf("%d cookies", len(cookies))
 	}
-	for name, value := range map[string]string{"another session": "0" + cookies[0].Value[1:], "longer": cookies[0].Value + "0", "cut": cookies[0].Value[:40], "empty": ""} {
+	other := "0"
+	if strings.HasPrefix(cookies[0].Value, other) {
+		other = "1"
+	}
+	for name, value := range map[string]string{"another session": other + cookies[0].Value[1:], "longer": cookies[0].Value + "0", "cut": cookies[0].Value[:40], "empty": ""} {
 		if status, _, _ := w.plain("GET", "/", nil, "Cookie: "+cookies[0].Name+"="+value); status != http.StatusUnauthorized {
 			t.Errorf("a cookie that is %s: %d", name, status)
 		}
