@@ -1,5 +1,7 @@
 package recall
 
+import "math/bits"
+
 const (
 	sameWords     = 0.9 // share of the words of two records from which on they say the same
 	sameWithTitle = 0.6 // the same when they have one title
@@ -8,6 +10,9 @@ const (
 // alike tells whether two records say the same, so that showing both would waste the agent's attention. Names of files
 // are left out: what was found twice was often found in two places.
 func alike(a, b *doc) bool {
+	if a.sketch.far(&b.sketch) {
+		return false
+	}
 	shared, all, titleShared, titleAll := 0, 0, 0, 0
 	for i, j := 0, 0; i < len(a.occ) || j < len(b.occ); {
 		var inA, inB, titleA, titleB bool
@@ -52,4 +57,32 @@ func count(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// sketch is a small picture of the words of a doc, names of files left out, by which most pairs are told apart.
+type sketch struct {
+	words int
+	bits  [4]uint64 // one set for each word, which some share
+}
+
+func sketchOf(d *doc) (s sketch) {
+	for i := 0; i < len(d.occ); {
+		term := d.occ[i].term
+		text, _, next := d.termAt(i)
+		if i = next; text {
+			s.words++
+			s.bits[term>>6&3] |= 1 << (term & 63)
+		}
+	}
+	return s
+}
+
+// far tells whether two docs certainly share less than sameWithTitle of their words. If they shared that much, the words
+// that only one has would be at most (1-sameWithTitle)/(1+sameWithTitle) of the words of both, and no more bits could differ.
+func (s *sketch) far(o *sketch) bool {
+	differ := 0
+	for i := range s.bits {
+		differ += bits.OnesCount64(s.bits[i] ^ o.bits[i])
+	}
+	return float64(differ)*(1+sameWithTitle) > float64(s.words+o.words)*(1-sameWithTitle)
 }

@@ -81,3 +81,36 @@ func TestContextKeepsItsTokens(t *testing.T) {
 		t.Errorf("%d tokens in %d bytes, want at most %d and use made of them", n, len(c.Text), 8192/4)
 	}
 }
+
+// Whatever share of their words two records have in common, the sketch never tells those apart that are alike.
+func TestTheSketchAgreesWithTheWords(t *testing.T) {
+	word := vocabulary()
+	told := 0
+	pair := func(words []string) doc {
+		return *makeDoc(&store.Stored{Record: event.Record{Title: "one title", Summary: strings.Join(words, " ")}})
+	}
+	for n := range 400 {
+		var a, b []string
+		for i := range 5 + n%60 {
+			w := word()
+			a = append(a, w)
+			if (i*7+n)%10 < n%11 { // none to all of the words are shared
+				b = append(b, w)
+			} else {
+				b = append(b, word())
+			}
+		}
+		x, y := pair(a), pair(b)
+		far := x.sketch.far(&y.sketch)
+		x.sketch, y.sketch = sketch{}, sketch{}
+		if far && alike(&x, &y) {
+			t.Errorf("told apart, and alike:\n%v\n%v", a, b)
+		}
+		if far {
+			told++
+		}
+	}
+	if told < 100 || told > 350 {
+		t.Errorf("%d of 400 pairs were told apart by the sketch", told)
+	}
+}

@@ -58,4 +58,4 @@ func (c *docCache) put(key store.Revision, d *doc) {
 }
 
 // bytes is about what a doc takes with its entry in the cache.
-func (d *doc) bytes() int { return 8*cap(d.occ) + 480 }
+func (d *doc) bytes() int { return 8*cap(d.occ) + 520 }

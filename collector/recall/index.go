@@ -66,6 +66,7 @@ type doc struct {
 	about   string       // type of a record about a session
 	occ     []occurrence // sorted by term, field and position
 	length  [fieldCount]float32
+	sketch  sketch
 }
 
 type occurrence struct {
@@ -93,6 +94,7 @@ func makeDoc(r *store.Stored) *doc {
 	slices.SortFunc(d.occ, func(a, b occurrence) int {
 		return cmp.Compare(uint64(a.term)<<32|uint64(a.at), uint64(b.term)<<32|uint64(b.at))
 	})
+	d.sketch = sketchOf(d)
 	return d
 }
 
