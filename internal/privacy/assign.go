@@ -16,15 +16,18 @@ const (
 	cookie                    // an HTTP header with pairs
 	signature                 // a signature in a URL
 	basicAuth                 // base64 of user:password
+	entire                    // whatever it is
 )
 
 // form is how a value is written.
 type form int
 
 const (
-	quoted form = iota // between quotes or tags
-	direct             // NAME=value, --name=value: a literal up to the next space
-	bare               // anything else: a literal or code
+	quoted        form = iota // between quotes or tags
+	direct                    // NAME=value, --name=value: a literal up to the next space
+	bare                      // anything else: a literal or code
+	environ                   // NAME=value of an environment: a literal, whatever it looks like
+	environQuoted             // the same between quotes
 )
 
 // assignment redacts the value behind the operator at i when the name before it is a secret's: name=value,
@@ -70,6 +73,14 @@ func (s *scan) assignment(i int) int {
 	}
 	if f == bare && lastWord(s.t[from:end], "pat") {
 		return 0 // more often a pattern than a personal access token
+	}
+	if f == direct && (environment(s.t[from:end]) || k == password && strings.HasPrefix(s.t[from:end], "--")) {
+		f = environ
+	}
+	if s.t[i] == ':' {
+		if to := s.blockScalar(k, from, v); to > 0 {
+			return to
+		}
 	}
 	return s.value(k, f, v, s.t[i] < utf8.RuneSelf && s.startsLine(from))
 }
@@ -143,7 +154,8 @@ func (s *scan) trimBack(i int, few string) int {
 func (s *scan) startsLine(i int) bool {
 	i = s.trimBack(i, " \t-+>")
 	return i == 0 || s.t[i-1] == '\n' || s.t[i-1] == '\r' || s.behindColour(i) ||
-		strings.HasSuffix(s.t[:i], `\n`) || strings.HasSuffix(s.t[:i], "export")
+		strings.HasSuffix(s.t[:i], `\n`) || strings.HasSuffix(s.t[:i], "export") ||
+		i > 1 && s.t[i-1] == '"' && strings.IndexByte(":[,{ ", s.t[i-2]) >= 0 // a line in a string of JSON
 }
 
 // behindColour tells whether a terminal sequence ends before i.
@@ -164,9 +176,15 @@ func (s *scan) value(k kind, f form, i int, startsLine bool) int {
 	if q+1 < len(s.t) && strings.IndexByte("rbfuRBFU$@", s.t[q]) >= 0 && strings.IndexByte("\"'`", s.t[q+1]) >= 0 {
 		q++
 	}
+	if (f == environ || f == direct) && q < len(s.t) && s.t[q] == '`' {
+		return 0 // what a command prints
+	}
 	back := backslashes(s.t, q)
 	if q+back < len(s.t) && strings.IndexByte("\"'`", s.t[q+back]) >= 0 {
 		from, end := s.quotedValue(q+back, back)
+		if f == environ {
+			return s.judge(k, environQuoted, from, end)
+		}
 		return s.judge(k, quoted, from, end)
 	}
 	if k == authorization || k == cookie {
@@ -182,7 +200,7 @@ func (s *scan) value(k kind, f form, i int, startsLine bool) int {
 	if i < s.valueEnd { // inside the value that was looked at last
 		return s.judge(k, f, i, s.valueEnd)
 	}
-	end := s.bareEnd(i, f == direct || startsLine)
+	end := s.bareEnd(i, f == direct || f == environ || startsLine)
 	s.valueEnd = end
 	return s.judge(k, f, i, end)
 }
@@ -223,7 +241,7 @@ func (s *scan) bareEnd(i int, whole bool) int {
 		case ' ', '\t', '\r', '\n', '"', '\'', '`', 0, 0x1b:
 			return i
 		case ',', '|', ')', '}', '<', '>':
-			if !whole {
+			if !whole || c == ',' && s.pairBehind(i+1) || c == '<' && i+1 < len(s.t) && s.t[i+1] == '/' {
 				return i
 			}
 		case 0xef, 0xe3:
@@ -231,7 +249,7 @@ func (s *scan) bareEnd(i int, whole bool) int {
 				return i
 			}
 		case ';', '&':
-			if !whole || s.pair(i+1) {
+			if !whole || s.pairBehind(i+1) {
 				return i
 			}
 		case '\\':
@@ -243,8 +261,8 @@ func (s *scan) bareEnd(i int, whole bool) int {
 	return i
 }
 
-// pair tells whether name= follows at i: the next pair of a query or a connection string.
-func (s *scan) pair(i int) bool {
+// pairBehind tells whether name= follows at i: the next pair of a query or a connection string.
+func (s *scan) pairBehind(i int) bool {
 	end := i
 	for end < len(s.t) && end < i+40 && (s.class[s.t[end]]&(alnum|under|dash|dot) != 0 || s.t[end] == ' ') {
 		end++
@@ -260,6 +278,10 @@ func (s *scan) judge(k kind, f form, from, to int) int {
 		return s.credentials(f, from, to)
 	case cookie:
 		return s.cookies(from, to)
+	case entire:
+		if v == "" || v == Redacted || v[0] == '$' || strings.HasPrefix(v, "{{") || f != quoted && isCode(v, f) {
+			return 0
+		}
 	case signature:
 		if f == quoted || len(v) < 32 || !varied(v) {
 			return 0
@@ -269,7 +291,7 @@ func (s *scan) judge(k kind, f form, from, to int) int {
 			return 0
 		}
 	default:
-		if f != quoted {
+		if f != quoted && f != environQuoted {
 			v = strings.TrimRight(v, ",;)}")
 			to = from + len(v)
 		}

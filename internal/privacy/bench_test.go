@@ -63,3 +63,20 @@ func BenchmarkFirst(b *testing.B) {
 		makeTables()
 	}
 }
+
+// BenchmarkHostile is text that is made to cost much: what a rule begins to look for and never finds, again and again.
+func BenchmarkHostile(b *testing.B) {
+	for _, unit := range []string{
+		`"data":{`, `"kind":"Secret","data":{`, "kind: Secret\ndata:\n", "|", "| sudo -S", "<<<", "$1", "$1$a", "htpasswd -b ", "ENV A_TOKEN ", "set -x A_TOKEN ", "machine a login b password ",
+		"Private-Lines: 1\n", `"value":"sensitive",`, `"value":{"sensitive":`, `"result":random_password,`, `"kty","d":"`, "password: |\n", `"token","`, `\"`, `\n`, `\\`, `[{"a":`, "{\"a\":1}\n",
+		`password="`, "a:5432:b:c:", "@tcp(", ":@unix(", "https://a1B2", "curl -u ", " -p", "-----BEGIN PRIVATE KEY-----", "---\nkind: Secret\n", "IDENTIFIED BY '", "password is ", "echo a |",
+	} {
+		b.Run(strings.ReplaceAll(unit, "\n", "⏎"), func(b *testing.B) {
+			t := strings.Repeat(unit, 500<<10/len(unit))
+			b.SetBytes(int64(len(t)))
+			for b.Loop() {
+				(Scrubber{Secrets: true}).Text(t)
+			}
+		})
+	}
+}

@@ -106,10 +106,25 @@ func (s *scan) url(i int) int {
 		}
 	}
 	colon := strings.IndexByte(info[:at], ':')
+	if colon < 0 && userToken(info[:at]) {
+		return s.redact(from, from+at)
+	}
 	if colon < 0 || variable(info[colon+1:at]) || colon+1 == at {
 		return from
 	}
 	return s.redact(from+colon+1, from+at)
+}
+
+// userToken tells a token in the place of a user's name, as in https://<token>@github.com.
+// Source: https://git-scm.com/docs/gitcredentials
+func userToken(v string) bool {
+	for i := 0; i < len(v); i++ {
+		if c := v[i]; !isNameByte(c) && c != '-' {
+			return false
+		}
+	}
+	up, low, dig := count(v)
+	return len(v) >= 16 && mixed(v) && !wordy(v) && !numbered(v) || len(v) >= 32 && dig >= 6 && up+low > 0 && varied(v) && !wordy(v)
 }
 
 func isPort(v string) bool {

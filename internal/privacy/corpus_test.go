@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,10 +73,30 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %q\n  became %q\n  instead of %q", rule, in, got, want)
 		}
 	}
+	for _, r := range contextRules {
+		if !rules[r.name] || r.finds == "" || !strings.HasPrefix(r.source, "https://") {
+			t.Errorf("rule %s needs a line in the corpus, a word of what it finds, and a source", r.name)
+		}
+		delete(rules, r.name)
+	}
+	for _, r := range flagTable {
+		if !strings.HasPrefix(r.source, "https://") {
+			t.Errorf("%s %s needs a source", r.program, r.flag)
+		}
+	}
 	for i := range tokenTable {
+		if !strings.HasPrefix(tokenTable[i].source, "https://") {
+			t.Errorf("rule %s needs a source", tokenTable[i].name)
+		}
 		if n := tokenTable[i].name; n != "bearer" && n != "basic" && n != "pem-base64" && !rules[n] {
 			t.Errorf("rule %s has no line in the corpus", n)
 		}
+	}
+	for i := range tokenTable {
+		delete(rules, tokenTable[i].name)
+	}
+	for n := range rules {
+		t.Errorf("%s is a rule of the corpus and of no table", n)
 	}
 	near := corpus(t, "nearmiss.txt")
 	for _, l := range near {
@@ -114,6 +135,96 @@ func TestCorpusInSurroundings(t *testing.T) {
 						t.Errorf("missed in %q", around.before+in+around.after)
 					}
 				}
+			}
+		})
+	}
+}
+
+// A secret is the same secret raw, escaped once or twice, and inside a tool's input; so is what is none. JSON stays JSON,
+// and a second run finds nothing more.
+func TestCorpusInEveryWrapping(t *testing.T) {
+	s := Scrubber{Secrets: true}
+	text := func(in string) string { return s.Text(in) }
+	object := func(in string) string { return string(s.JSON([]byte(in))) }
+	inside := func(in string) string { q := quoteJSON(in); return q[1 : len(q)-1] }
+	for _, w := range []struct {
+		name  string
+		wrap  func(in string) string
+		scrub func(in string) string
+	}{
+		{"escaped", inside, text},
+		{"escaped twice", func(in string) string { return inside(inside(in)) }, text},
+		{"text of JSON", func(in string) string { return `{"stdout":` + quoteJSON(in) + `,"exit":0}` }, text},
+		{"JSON", func(in string) string { return `{"stdout":` + quoteJSON(in) + `,"exit":0}` }, object},
+		{"JSON in JSON", func(in string) string { return `{"result":[` + quoteJSON(`{"stdout":`+quoteJSON(in)+`}`) + `]}` }, object},
+		{"JSON in JSON in JSON", func(in string) string {
+			return `{"x":` + quoteJSON(`{"y":`+quoteJSON(`{"z":`+quoteJSON(in)+`}`)+`}`) + `}`
+		}, object},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			for _, l := range corpus(t, "secrets.txt") {
+				_, l, _ = strings.Cut(l, "\t")
+				in, _, secrets := marked(l)
+				wrapped := w.wrap(in)
+				got := w.scrub(wrapped)
+				for _, x := range secrets {
+					for range 4 {
+						if strings.Contains(got, x) {
+							t.Errorf("missed in %q", got)
+						}
+						x = inside(x)
+					}
+				}
+				if json.Valid([]byte(wrapped)) && !json.Valid([]byte(got)) && !strings.Contains(l, "cut off") {
+					t.Errorf("%s is no JSON any more: %s", wrapped, got)
+				}
+				if again := w.scrub(got); again != got {
+					t.Errorf("%q\nbecame %q\nagain  %q", wrapped, got, again)
+				}
+			}
+			for _, l := range corpus(t, "nearmiss.txt") {
+				if got := w.scrub(w.wrap(l)); got != w.wrap(l) {
+					t.Errorf("near miss %q became %q", l, got)
+				}
+			}
+		})
+	}
+	for _, l := range corpus(t, "secrets.txt") {
+		_, l, _ = strings.Cut(l, "\t")
+		if in, want, _ := marked(l); json.Valid([]byte(in)) {
+			if got := object(in); got != want && got != strings.ReplaceAll(want, Redacted, `"`+Redacted+`"`) {
+				t.Errorf("%s as JSON\nbecame %s\nwant   %s", in, got, want)
+			}
+		}
+	}
+}
+
+func quoteJSON(s string) string {
+	b, _ := json.Marshal(strings.ToValidUTF8(s, "\ufffd"))
+	return string(b)
+}
+
+// In the place of a number stands a string, in quotes as many as the text around it has.
+func TestNumbersCalledPasswords(t *testing.T) {
+	s := Scrubber{Secrets: true}
+	for _, c := range []struct{ name, in, want string }{
+		{"member", `{"password":12345678,"n":1}`, `{"password":"[REDACTED]","n":1}`},
+		{"escaped", `out: {\"password\": 8472910}`, `out: {\"password\": \"[REDACTED]\"}`},
+		{"escaped twice", `{\\\"password\\\": 8472910}`, `{\\\"password\\\": \\\"[REDACTED]\\\"}`},
+		{"sensitive", `{"value":12345,"sensitive":true}`, `{"value":"[REDACTED]","sensitive":true}`},
+		{"list", `[{"db_password": 9999 }]`, `[{"db_password": "[REDACTED]" }]`},
+		{"a length", `{"password":8,"passwordLength":1234}`, `{"password":8,"passwordLength":1234}`},
+		{"not sensitive", `{"value":12345,"sensitive":false}`, `{"value":12345,"sensitive":false}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := s.Text(c.in); got != c.want {
+				t.Errorf("text: got %s, want %s", got, c.want)
+			}
+			if !json.Valid([]byte(c.in)) {
+				return
+			}
+			if got := string(s.JSON([]byte(c.in))); got != c.want || !json.Valid([]byte(got)) {
+				t.Errorf("JSON: got %s, want %s", got, c.want)
 			}
 		})
 	}

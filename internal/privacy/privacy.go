@@ -20,8 +20,12 @@ type Scrubber struct {
 	Secrets bool // also redact keys, tokens and passwords
 }
 
-// span is a part of a text, from its first byte to the one behind its last.
-type span struct{ from, to int }
+// span is a part of a text, from its first byte to the one behind its last. A number is replaced by a string, around which
+// quote stands.
+type span struct {
+	from, to int
+	quote    string
+}
 
 // Text is t without private text and secrets, each replaced by Redacted; t itself when there are none. It accepts any
 // bytes, and what it returns is valid UTF-8 if t is. Text of its own result changes nothing.
@@ -29,7 +33,11 @@ func (s Scrubber) Text(t string) string {
 	for {
 		u := withoutPrivate(t)
 		if s.Secrets {
-			u = withoutSecrets(u)
+			if isDocument(u) {
+				u = string(s.JSON([]byte(u)))
+			} else {
+				u = withoutSecrets(s.lines(u))
+			}
 		}
 		if u == t {
 			return t
@@ -45,11 +53,13 @@ func (s Scrubber) Text(t string) string {
 // ["--password","…"], with the flag.
 func (s Scrubber) JSON(raw []byte) []byte {
 	out := s.strings(raw, nil)
-	if len(out) == len(raw) && (len(raw) == 0 || &out[0] == &raw[0]) {
-		return raw
+	if len(out) != len(raw) || len(raw) > 0 && &out[0] != &raw[0] {
+		if between := betweenTags(raw); len(between) > 0 {
+			out = s.strings(raw, between)
+		}
 	}
-	if between := betweenTags(raw); len(between) > 0 {
-		return s.strings(raw, between)
+	if s.Secrets {
+		out = related(out)
 	}
 	return out
 }
@@ -180,7 +190,9 @@ func replace(t string, cut []span) string {
 	done := 0
 	for _, c := range cut {
 		b = append(b, t[done:c.from]...)
+		b = append(b, c.quote...)
 		b = append(b, Redacted...)
+		b = append(b, c.quote...)
 		done = c.to
 	}
 	b = append(b, t[done:]...)

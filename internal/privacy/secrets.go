@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -63,13 +64,54 @@ type scan struct {
 	t   string
 	cut []span
 
-	block    [2]int // where the key blocks end that were looked for last, by the mark of their end
-	valueEnd int    // where the unquoted value ends that was looked at last: the next key may lie inside it
+	asked    mention // which words of mentions have been looked for
+	found    mention // and which of them the text holds
+	doc      span    // the YAML document looked at last
+	docIs    bool    // it is a Secret of Kubernetes
+	block    [2]int  // where the key blocks end that were looked for last, by the mark of their end
+	walked   int     // where the list or object ends that was walked through last
+	valueEnd int     // where the unquoted value ends that was looked at last: the next key may lie inside it
 }
 
 // withoutSecrets is t with every secret in it replaced by Redacted.
-func withoutSecrets(t string) string {
+func withoutSecrets(t string) string { return replace(t, secretsIn(t, layers)) }
+
+// secretsIn finds the secrets of t, and those that show only when its escapes are taken off, up to so many layers.
+func secretsIn(t string, layer int) []span {
 	s := scan{tables: lookup(), t: t}
+	s.text()
+	if layer == 0 {
+		return s.cut
+	}
+	u, ok := unescaped(t)
+	if !ok {
+		return s.cut
+	}
+	inner := joined(secretsIn(u, layer-1))
+	wrapped(t, inner)
+	return joined(append(s.cut, inner...))
+}
+
+// joined puts spans in order and makes one of those that overlap.
+func joined(cut []span) []span {
+	slices.SortFunc(cut, func(a, b span) int { return a.from - b.from })
+	out := cut[:0]
+	for _, c := range cut {
+		if n := len(out); n > 0 && c.from < out[n-1].to {
+			last := &out[n-1]
+			if last.to = max(last.to, c.to); c.quote == "" {
+				last.quote = ""
+			}
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// text collects the secrets of the whole text.
+func (s *scan) text() {
+	t := s.t
 	for i := 0; i < len(t); {
 		if s.class[t[i]]&alnum != 0 { // a word begins here
 			if end := s.token(i); end > i {
@@ -79,14 +121,17 @@ func withoutSecrets(t string) string {
 			from := i
 			for i++; i < len(t) && s.class[t[i]]&alnum != 0; i++ {
 			}
-			if n := i - from; n < 11 && i < len(t) && t[i] == ' ' {
-				i = max(i, s.prose(from, i))
+			if n := i - from; n < 13 && i < len(t) && (t[i] == ' ' || t[i] == '\t') {
+				if end := s.command(from, i); end > 0 {
+					i = end
+				} else if t[i] == ' ' {
+					i = max(i, s.prose(from, i))
+				}
 			}
 			continue
 		}
 		i = s.mark(i)
 	}
-	return replace(t, s.cut)
 }
 
 // mark looks at the punctuation at i, which may introduce a secret, and gives the index to go on from.
@@ -96,11 +141,27 @@ func (s *scan) mark(i int) int {
 	case ':':
 		if end = s.url(i); end == 0 {
 			if end = s.telegram(i); end == 0 {
-				end = s.assignment(i)
+				if end = s.passFile(i); end == 0 {
+					if end = s.assignment(i); end == 0 {
+						end = s.neighbour(i)
+					}
+				}
 			}
 		}
-	case '=', '>':
+	case '=':
+		if end = s.assignment(i); end == 0 {
+			end = s.neighbour(i)
+		}
+	case '>':
 		end = s.assignment(i)
+	case ',':
+		end = s.pair(i)
+	case '@':
+		end = s.dataSource(i)
+	case '$', '{':
+		end = s.hash(i)
+	case '|', '<':
+		end = s.piped(i)
 	case '-':
 		if end = s.keyBlock(i); end == 0 {
 			if end = s.flag(i); end == 0 {
@@ -160,7 +221,7 @@ func (s *scan) redact(from, to int) int {
 		last.from, last.to = min(last.from, from), max(last.to, to)
 		return last.to
 	}
-	s.cut = append(s.cut, span{from, to})
+	s.cut = append(s.cut, span{from: from, to: to})
 	return to
 }
 

@@ -23,11 +23,13 @@ func kindOf(name string) kind {
 	n := string(flat)
 	switch n[len(n)-1] {
 	case 'd', 'e', 't', 's', 'p', 'w':
-		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass") || lastWord(name, "pass") || lastWord(name, "pw") {
+		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "storepass", "keypass") || lastWord(name, "pass") || lastWord(name, "pw") {
 			return password
 		}
 	}
 	switch n {
+	case "secretstring", "secretbinary": // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+		return entire
 	case "authorization", "proxyauthorization", "xauthorization":
 		return authorization
 	case "cookie", "setcookie":
@@ -107,14 +109,24 @@ func isType(name string) bool {
 // secretValue tells whether v, the value of a secret's name, is itself the secret, rather than a variable, a type, code,
 // a placeholder or a message about it.
 func secretValue(v string, k kind, f form) bool {
+	up, low, dig := count(v)
+	letters := up + low
+	if f == environ || f == environQuoted {
+		if literal(v, k, f) {
+			return true
+		}
+		if f == environQuoted {
+			f = quoted
+		} else {
+			f = direct
+		}
+	}
 	if len(v) < 4 || variable(v) || placeholder(v) || reference(v) || f != quoted && isCode(v, f) {
 		return false
 	}
-	up, low, dig := count(v)
-	letters := up + low
 	signs := strings.ContainsAny(v, "!@#$%^&*+=~?")
 	if strings.ContainsAny(v, " \t\n") {
-		return k == password && f == quoted && dig > 0 && strings.ContainsAny(v, "@#$%^&*+=~") && strings.Count(v, " ") < 6
+		return k == password && f == quoted && passphrase(v)
 	}
 	if k == apiToken {
 		switch {
@@ -148,6 +160,8 @@ func variable(v string) bool {
 	}
 	last := v[len(v)-1]
 	switch v[0] {
+	case '\\':
+		return strings.HasPrefix(strings.TrimLeft(v, `\`), "u003c") // <…>, as JSON for the web spells it
 	case '$':
 		return strings.Trim(v[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:-") == ""
 	case '<':
@@ -215,7 +229,10 @@ func isCode(v string, f form) bool {
 	case "int", "uint", "float", "utf", "sha", "md", "base", "oauth", "rsa", "hs", "rs", "es", "aes", "ascii", "string", "varchar", "char":
 		return true
 	}
-	if f == direct {
+	if f == direct && strings.Contains(v, ".") && isChain(v) && namesSecret(v) {
+		return true // t.password
+	}
+	if f == direct || f == environ {
 		return dig == 0 && up > 0 && low > 0 && isChain(v) && !scrambled(v)
 	}
 	if strings.HasPrefix(v, "0x") && len(v) <= len("0x")+16 {
@@ -224,15 +241,21 @@ func isCode(v string, f form) bool {
 	if !isChain(v) {
 		return false
 	}
-	if len(v) < 32 {
-		flat := strings.ToLower(v)
-		for _, w := range [...]string{"pass", "token", "secret", "key", "cred", "auth"} {
-			if strings.Contains(flat, w) {
-				return true
-			}
-		}
+	if len(v) < 32 && namesSecret(v) {
+		return true
 	}
 	return strings.Contains(v, ".") && (len(v) < 20 || !mixed(v[strings.LastIndexByte(v, '.')+1:]))
+}
+
+// namesSecret tells an identifier that is itself the name of a secret.
+func namesSecret(v string) bool {
+	flat := strings.ToLower(v)
+	for _, w := range [...]string{"pass", "token", "secret", "key", "cred", "auth"} {
+		if strings.Contains(flat, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // isChain tells identifiers joined by dots: cfg.db.password.

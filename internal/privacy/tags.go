@@ -43,15 +43,15 @@ func withoutPrivate(t string) string {
 			depth--
 		case depth == 1:
 			depth = 0
-			cut = append(cut, span{from, g.to})
+			cut = append(cut, span{from: from, to: g.to})
 		case len(cut) > 0:
-			cut = append(cut[:0], span{cut[0].from, g.to})
+			cut = append(cut[:0], span{from: cut[0].from, to: g.to})
 		case !mentioned(t, g):
-			cut = append(cut, span{0, g.to})
+			cut = append(cut, span{to: g.to})
 		}
 	}
 	if depth > 0 {
-		cut = append(cut, span{from, len(t)})
+		cut = append(cut, span{from: from, to: len(t)})
 	}
 	return replace(t, cut)
 }

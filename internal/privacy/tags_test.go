@@ -134,7 +134,8 @@ func TestNothingFoundIsTheSame(t *testing.T) {
 	if got := s.JSON(raw); &got[0] != &raw[0] {
 		t.Error("JSON in which nothing is found was copied")
 	}
-	s.Text(text) // makes the tables
+	text = strings.NewReplacer(`\`, "/", "\n{", "\n").Replace(text) // without escapes and JSON, which are taken apart
+	s.Text(text)                                                    // makes the tables
 	if n := testing.AllocsPerRun(20, func() { s.Text(text) }); n != 0 {
 		t.Errorf("%v allocations for a text in which nothing is found", n)
 	}
@@ -268,6 +269,17 @@ func FuzzText(f *testing.F) {
 			}
 			if utf8.ValidString(in) && !utf8.ValidString(got) {
 				t.Errorf("%q became invalid: %q", in, got)
+			}
+			object := []byte(`{"password":` + quoteJSON(in) + `,"n":[1,` + quoteJSON(in+"<private>"+needle+"</private>") + `],"value":12345,"sensitive":true}`)
+			clean := s.JSON(object)
+			if again := s.JSON(clean); !json.Valid(clean) || string(again) != string(clean) {
+				t.Errorf("%s\nbecame %s\nagain  %s", object, clean, again)
+			}
+			if strings.Contains(string(clean), needle) && !strings.Contains(in, needle) {
+				t.Errorf("the needle stayed in %s: %s", object, clean)
+			}
+			if raw := []byte(in); json.Valid(raw) && !json.Valid(s.JSON(raw)) {
+				t.Errorf("%s became %s", raw, s.JSON(raw))
 			}
 			hidden := s.Text(in + "<private>" + needle + "</private>")
 			if strings.Contains(hidden, needle) && !strings.Contains(in, needle) {

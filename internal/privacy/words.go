@@ -13,7 +13,7 @@ func (s *scan) prose(from, end int) int {
 		k = apiToken
 	case isWord(word, "key") && namesKey(before):
 		k = apiToken
-	case isWord(word, "by") && hasSuffix(strings.ToLower(before), "identified "):
+	case isWord(word, "by") && strings.Contains(strings.ToLower(s.t[max(0, from-48):from]), "identified "):
 	default:
 		return 0
 	}
@@ -32,6 +32,9 @@ func (s *scan) prose(from, end int) int {
 	if c := s.t[v]; c == '"' || c == '\'' || c == '`' {
 		a, b := s.quotedValue(v, 0)
 		up, low, dig := count(s.t[a:b])
+		if k == password && s.inSQL(from) {
+			return s.given(a, b, 3)
+		}
 		if dig == 0 || up+low == 0 || b-a < 6 {
 			return 0
 		}
@@ -53,6 +56,14 @@ func (s *scan) prose(from, end int) int {
 		return 0
 	}
 	return s.judge(k, bare, v, to)
+}
+
+// inSQL tells whether the word at from, behind which a string stands, belongs to a statement about a user.
+// Source: https://www.postgresql.org/docs/current/sql-alterrole.html, https://dev.mysql.com/doc/refman/8.4/en/create-user.html
+func (s *scan) inSQL(from int) bool {
+	before := strings.ToLower(s.t[max(0, from-100):from])
+	k := max(strings.LastIndex(before, "user "), strings.LastIndex(before, "role "), strings.LastIndex(before, "login "))
+	return k > 0 && !strings.Contains(before[k:], ";") && (strings.Contains(before[:k], "alter ") || strings.Contains(before[:k], "create "))
 }
 
 // namesKey tells whether the words before "key" make it the name of a secret: API key, secret access key.
@@ -113,55 +124,6 @@ func fileName(v string) bool {
 	}
 	_, low, _ := count(v[k+1:])
 	return low == len(v)-k-1
-}
-
-// shortFlag redacts the passwords of one-letter flags, whose meaning the program's name tells: curl -u user:password,
-// mysql -ppassword, sshpass -p password, docker login -p password.
-func (s *scan) shortFlag(i int) int {
-	if i == 0 || s.t[i-1] != ' ' || i+3 >= len(s.t) {
-		return 0
-	}
-	from := max(0, i-200)
-	line := s.t[from:i]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	v := i + 2
-	switch {
-	case strings.HasPrefix(s.t[i:], "-u") || strings.HasPrefix(s.t[i:], "--user ") || strings.HasPrefix(s.t[i:], "--user="):
-		if !strings.Contains(line, "curl") && !strings.Contains(line, "wget") {
-			return 0
-		}
-		if s.t[i+1] == '-' {
-			v = i + len("--user ")
-		}
-	case strings.HasPrefix(s.t[i:], "-p"):
-		mysql := strings.Contains(line, "mysql") || strings.Contains(line, "mariadb")
-		if mysql == (s.t[v] == ' ') || !mysql && !strings.Contains(line, "sshpass") && !strings.Contains(line, " login") {
-			return 0
-		}
-	default:
-		return 0
-	}
-	for v < len(s.t) && s.t[v] == ' ' {
-		v++
-	}
-	end := 0
-	if v < len(s.t) && (s.t[v] == '"' || s.t[v] == '\'') {
-		v, end = s.quotedValue(v, 0)
-	} else {
-		end = s.bareEnd(v, true)
-	}
-	if s.t[i+1] != 'p' {
-		colon := strings.IndexByte(s.t[v:end], ':')
-		if colon < 0 {
-			return 0
-		}
-		v += colon + 1
-	}
-	end = v + len(strings.TrimRight(s.t[v:end], ",;)"))
-	if pw := s.t[v:end]; variable(pw) || placeholder(pw) || pw[0] == '-' {
-		return 0
-	}
-	return s.redact(v, end)
 }
 
 // valueOf is the kind of a member called value, which the name beside it tells: {"name": "DB_PASSWORD", "value": "…"}.
