@@ -29,11 +29,17 @@ func (r Result) Err() error {
 	return fmt.Errorf("%d of %d files were left as they were; the first: %w", len(r.Failed), len(r.Failed)+len(r.Done), r.Failed[0])
 }
 
-// Apply writes the plan. A file that fails does not keep the others from being written. A file that another program
-// has changed since the plan was made is planned again from what it holds now.
+// Apply writes the plan, alone among all who install for this user. A file that fails does not keep the others from
+// being written. A file that another program has changed since the plan was made is planned again from what it holds now.
 func (p *Plan) Apply(env Env) Result {
-	m := loadMemory(env)
 	res := Result{Failed: slices.Clone(p.Refusals)}
+	unlock, err := lock(env)
+	if err != nil {
+		res.Failed = append(res.Failed, refusal(lockFile(env), err, p.uninstall))
+		return res
+	}
+	defer unlock()
+	m := loadMemory(env)
 	if p.project != "" {
 		m.addProject(p.project)
 	}
@@ -67,12 +73,13 @@ func applyChange(env Env, m *memory, c Change) (bool, error) {
 	if c.redo == nil {
 		return true, removeProgram(m, c)
 	}
+	was := *m.file(c.Path) // not what a try that was overtaken remembered
 	for range 5 {
 		old, exists, err := current(c.Path)
 		if err != nil {
 			return false, err
 		}
-		out, err := c.redo(old, exists, *m.file(c.Path))
+		out, err := c.redo(old, exists, was)
 		if err != nil {
 			return false, err
 		}
@@ -87,12 +94,21 @@ func applyChange(env Env, m *memory, c Change) (bool, error) {
 				return false, err
 			}
 		}
-		if now, still, err := current(c.Path); err != nil || still != exists || string(now) != string(old) {
-			continue // changed while we thought
+		if err := commit(env, m, c.Path, out, func() error { return unchanged(c.Path, old, exists) }); !errors.Is(err, errChanged) {
+			return true, err
 		}
-		return true, commit(env, m, c.Path, out)
 	}
 	return false, errors.New("another program keeps writing it")
+}
+
+var errChanged = errors.New("was changed meanwhile")
+
+// unchanged is errChanged where a file is not what it was when it was read.
+func unchanged(path string, old []byte, existed bool) error {
+	if now, exists, err := current(path); err != nil || exists != existed || string(now) != string(old) {
+		return errChanged
+	}
+	return nil
 }
 
 // remember saves what uninstall needs before the file is written, so that a crash between the two loses nothing. What
@@ -105,8 +121,12 @@ func remember(env Env, m *memory, path string, old []byte, exists bool, f fileMe
 	return m.save(env)
 }
 
-func commit(env Env, m *memory, path string, out outcome) error {
+// commit writes one file, or removes it, unless still finds at the last moment that it must not.
+func commit(env Env, m *memory, path string, out outcome, still func() error) error {
 	if out.gone {
+		if err := still(); err != nil {
+			return err
+		}
 		target, err := atomicfile.Target(path)
 		if err != nil {
 			return err
@@ -121,7 +141,7 @@ func commit(env Env, m *memory, path string, out outcome) error {
 		if err := m.makeDirs(filepath.Dir(path)); err != nil {
 			return err
 		}
-		if err := atomicfile.Write(path, out.after, 0o600); err != nil {
+		if err := atomicfile.Replace(path, out.after, 0o600, still); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Env is the world as install sees it. All paths are absolute.
@@ -41,6 +42,8 @@ type Env struct {
 	LookPath   func(string) (string, error)
 	// Run starts a program and gives its standard output; it must end when the context does.
 	Run func(ctx context.Context, name string, args ...string) (string, error)
+
+	lockWait time.Duration // 0 for lockWait
 }
 
 // Options are the user's choices.

@@ -199,6 +199,8 @@ func refusal(path string, err error, uninstall bool) Refusal {
 		r.Line = syntax.line
 	case errors.Is(err, errReadOnly), errors.Is(err, errForeign):
 		r.Hint = "make it writable where it comes from, and type: " + again
+	case errors.Is(err, errBusy):
+		r.Hint = "wait until it is done, and type: " + again
 	case errors.Is(err, errDangling):
 		r.Hint = "remove the link or restore its target, and type: " + again
 	case errors.As(err, &pathErr):

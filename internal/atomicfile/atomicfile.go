@@ -12,15 +12,23 @@ import (
 )
 
 // Write replaces the content of name, or makes the file with mode perm where there is none. The directory must exist.
-func Write(name string, data []byte, perm fs.FileMode) error { return write(name, data, perm, true) }
+func Write(name string, data []byte, perm fs.FileMode) error {
+	return write(name, data, perm, true, nil)
+}
+
+// Replace is Write of a file that others write too: still is asked when all is ready, just before the new content takes
+// the place of the old, and an error of it leaves everything as it is.
+func Replace(name string, data []byte, perm fs.FileMode, still func() error) error {
+	return write(name, data, perm, true, still)
+}
 
 // WriteUnsynced is Write without waiting for the disk: readers never see half a file, but a power cut may lose it or
 // leave it empty. It is for small state whose loss costs nothing, written where milliseconds count.
 func WriteUnsynced(name string, data []byte, perm fs.FileMode) error {
-	return write(name, data, perm, false)
+	return write(name, data, perm, false, nil)
 }
 
-func write(name string, data []byte, perm fs.FileMode, sync bool) (err error) {
+func write(name string, data []byte, perm fs.FileMode, sync bool, still func() error) (err error) {
 	target, err := Target(name)
 	if err != nil {
 		return err
@@ -58,6 +66,11 @@ func write(name string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	}
 	if err = f.Close(); err != nil {
 		return err
+	}
+	if still != nil {
+		if err = still(); err != nil {
+			return err
+		}
 	}
 	if err = os.Rename(f.Name(), target); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,5 +72,36 @@ func TestWriteUnsyncedReplacesTheWholeFile(t *testing.T) {
 	}
 	if info, _ := os.Stat(name); runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode().Perm())
+	}
+}
+
+func TestReplaceAsksAtTheLastMoment(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "f")
+	if err := os.WriteFile(name, []byte("another's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	no := errors.New("it has changed")
+	if err := Replace(name, []byte("ours"), 0o600, func() error { return no }); !errors.Is(err, no) {
+		t.Errorf("error %v", err)
+	}
+	if b, _ := os.ReadFile(name); string(b) != "another's" {
+		t.Errorf("holds %q", b)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+	asked := func() error { // what is written at this moment is lost, and nothing before it
+		b, err := os.ReadFile(name)
+		if string(b) != "another's" {
+			t.Errorf("asked too late: the file holds %q", b)
+		}
+		return err
+	}
+	if err := Replace(name, []byte("ours"), 0o600, asked); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(name); string(b) != "ours" {
+		t.Errorf("holds %q", b)
 	}
 }
