@@ -210,8 +210,8 @@ func hookLine(program, arguments string) string {
 // quote writes a program's path so that the shell of the system runs it. A path that needs no quotes gets none.
 func quote(path, goos string) string {
 	if goos == "windows" {
-		path = strings.ReplaceAll(path, `\`, "/") // bash would eat backslashes; cmd takes a slash in a rooted path
-		if !strings.ContainsAny(path, " &()[]{}^=;!'+,`~%$#@") {
+		path = strings.ReplaceAll(path, `\`, "/")               // bash would eat backslashes; cmd takes a slash in a rooted path
+		if !strings.ContainsAny(path, " &()[]{}^=;!'+,`%$#@") { // "~", as short names have it, is special only in front
 			return path
 		}
 		return `"` + path + `"`

@@ -60,6 +60,7 @@ func TestQuoteForWindows(t *testing.T) {
 		`C:\Program Files\x\kiro-learn.exe`: `"C:/Program Files/x/kiro-learn.exe"`,
 		`C:\R&D\kiro-learn.exe`:             `"C:/R&D/kiro-learn.exe"`,
 		`C:\Users\José\kiro-learn.exe`:      "C:/Users/José/kiro-learn.exe",
+		`C:\Users\ANALEE~1\kiro-learn.exe`:  "C:/Users/ANALEE~1/kiro-learn.exe",
 	} {
 		if got := quote(path, "windows"); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)

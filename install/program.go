@@ -9,16 +9,24 @@ import (
 
 // Program says where the program stands, and which path hooks are to name: one that survives upgrades.
 type Program struct {
-	Path    string // absolute; what hooks name
-	CopyTo  string // Path, when the program has to be copied there first; else empty
-	Source  string // what is copied
-	OnPath  bool   // the bare name finds this program, so files that a team shares can use it
-	Warning string // empty, or why the path may not last
+	Path    string `json:"path"`              // absolute; what hooks name
+	CopyTo  string `json:"copy_to,omitempty"` // Path, when the program has to be copied there first; else empty
+	Source  string `json:"source"`            // what is copied
+	OnPath  bool   `json:"on_path"`           // the bare name finds this program, so files that a team shares can use it
+	Warning string `json:"warning,omitempty"` // empty, or why the path may not last
 }
 
-// findProgram chooses the path. A package manager's link on PATH goes before the versioned directory behind it. A
+// findProgram chooses the path, and says so where there is no good one. A package manager's link on PATH goes before the versioned directory behind it. A
 // build in a temporary place, or under another name, is copied to the user's own bin directory.
 func findProgram(env Env) Program {
+	p := env.lastingProgram()
+	if p.Warning == "" && env.GOOS == "windows" && strings.Contains(env.shellPath(p), `"`) {
+		p.Warning = p.Path + " cannot be named in a way that cmd and PowerShell both take: put the program into a directory without blanks and signs, and install again"
+	}
+	return p
+}
+
+func (env Env) lastingProgram() Program {
 	exe := env.Executable
 	p := Program{Path: exe, Source: exe}
 	onPath, err := env.LookPath(programName)

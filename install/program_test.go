@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -137,5 +138,9 @@ func TestWindowsPlaces(t *testing.T) {
 	}
 	if got := env.shellPath(Program{Path: `C:\Users\dev\AppData\Local\Programs\kiro-learn\kiro-learn.exe`}); got != "C:/Users/dev/AppData/Local/Programs/kiro-learn/kiro-learn.exe" {
 		t.Errorf("got %s", got)
+	}
+	env.Home, env.Getenv = `C:\Users\R&D`, func(string) string { return "" }
+	if p := findProgram(env); !strings.Contains(p.Warning, "without blanks") {
+		t.Errorf("no word on a path that no two shells quote alike: %+v", p)
 	}
 }

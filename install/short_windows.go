@@ -1,10 +1,15 @@
 package install
 
-import "syscall"
+import (
+	"path/filepath"
+	"syscall"
+)
 
-// shortPath is the 8.3 form of a path, the path itself where the volume keeps none.
+// shortPath is a path with its directories in their 8.3 form, the path itself where the volume keeps none. The file keeps
+// its name, which is how a command is known to be ours.
 func shortPath(path string) string {
-	in, err := syscall.UTF16PtrFromString(path)
+	dir, name := filepath.Split(path)
+	in, err := syscall.UTF16PtrFromString(dir)
 	if err != nil {
 		return path
 	}
@@ -13,5 +18,5 @@ func shortPath(path string) string {
 	if err != nil || n == 0 || int(n) > len(buf) {
 		return path
 	}
-	return syscall.UTF16ToString(buf[:n])
+	return filepath.Join(syscall.UTF16ToString(buf[:n]), name)
 }

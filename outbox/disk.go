@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"kiro-learn/internal/atomicfile"
 )
 
 // disk is the part of a file system that the queue stands on: small, so that a test can put one in its place that
@@ -71,7 +73,7 @@ func (d *osDisk) open(name string, flag int) (file, error) {
 
 func (d *osDisk) rename(from, to string) error {
 	d.at("rename")
-	return os.Rename(from, to)
+	return atomicfile.Rename(from, to)
 }
 
 func (d *osDisk) remove(name string) error {

@@ -37,13 +37,15 @@ type inode struct {
 // nameChange sets names to inodes; nil takes the name away. A rename is one change of two names.
 type nameChange map[string]*inode
 
+const top = string(filepath.Separator) // the directory above all others
+
 func newMemDisk() *memDisk {
 	root := &inode{dir: true}
-	return &memDisk{now: map[string]*inode{"/": root}, durable: map[string]*inode{"/": root}, locks: map[string]*memLock{}}
+	return &memDisk{now: map[string]*inode{top: root}, durable: map[string]*inode{top: root}, locks: map[string]*memLock{}}
 }
 
 func memQueue(d *memDisk, o Options) *Queue {
-	q := New("/state/outbox", o)
+	q := New(filepath.FromSlash("/state/outbox"), o)
 	q.disk, q.lockWait = d, 0
 	return q
 }
@@ -291,7 +293,7 @@ func (d *memDisk) cut(names, content int, rnd *rand.Rand) *memDisk {
 	after := newMemDisk()
 	for _, name := range slices.Sorted(maps.Keys(kept)) { // a directory comes before what is in it
 		node := kept[name]
-		if name != "/" && after.now[filepath.Dir(name)] == nil {
+		if name != top && after.now[filepath.Dir(name)] == nil {
 			continue // its directory is lost
 		}
 		n := &inode{dir: node.dir}

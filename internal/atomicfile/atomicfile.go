@@ -72,7 +72,7 @@ func write(name string, data []byte, perm fs.FileMode, sync bool, still func() e
 			return err
 		}
 	}
-	if err = os.Rename(f.Name(), target); err != nil {
+	if err = Rename(f.Name(), target); err != nil {
 		return err
 	}
 	if sync {

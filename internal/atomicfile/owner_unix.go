@@ -15,6 +15,9 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	}
 }
 
+// Rename gives a file its final name, in the place of what has it.
+func Rename(from, to string) error { return os.Rename(from, to) }
+
 // syncDir makes a rename in dir survive a power cut. A file system that cannot sync a directory loses only that.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
