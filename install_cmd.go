@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +26,14 @@ type choices struct {
 
 type installCmd struct {
 	choices
-	Agent     []string `help:"Hook this CLI 2.x agent; may be given more than once. \"kiro-learn\" makes one of our own."`
-	AllAgents bool     `help:"Hook every CLI 2.x agent."`
+	Agent        []string `help:"Hook this CLI 2.x agent; may be given more than once. \"kiro-learn\" makes one of our own."`
+	AllAgents    bool     `help:"Hook every CLI 2.x agent."`
+	DefaultAgent *bool    `negatable:"" help:"Make our own agent the one that Kiro CLI starts where that is its built-in one, or do not, without asking."`
+}
+
+// Help says what the flags do not.
+func (installCmd) Help() string {
+	return "A file that cannot be edited safely is left as it is and named with its line; the others are done, and the exit code is 1."
 }
 
 func (a *app) installEnv() (install.Env, error) {
@@ -42,18 +51,24 @@ func (c installCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := install.Options{Project: c.Project, Surface: c.Surface, Agents: c.Agent, AllAgents: c.AllAgents}
+	o := install.Options{Project: c.Project, Surface: c.Surface, Agents: c.Agent, AllAgents: c.AllAgents, SetDefault: c.Yes}
+	if c.DefaultAgent != nil {
+		o.SetDefault = *c.DefaultAgent
+	}
 	plan, err := install.PlanInstall(env, o)
 	if err != nil {
 		return wrongWish(err)
 	}
-	if plan.AsksDefault && !c.DryRun && (c.Yes || a.ask("Make the agent kiro-learn the default of Kiro CLI 2.x, so that its hooks run without --agent?")) {
+	a.show(plan, c.choices)
+	if plan.AsksDefault && !o.SetDefault && c.DefaultAgent == nil && !c.DryRun && a.ask("Make the agent kiro-learn the default of Kiro CLI? Uninstall gives the old one back.") {
 		o.SetDefault = true
+		shown := plan.Lines()
 		if plan, err = install.PlanInstall(env, o); err != nil {
 			return err
 		}
+		a.say(slices.DeleteFunc(plan.Lines(), func(l string) bool { return slices.Contains(shown, l) }))
 	}
-	if err := a.apply(env, plan, c.choices); err != nil || c.DryRun || c.JSON || plan.Empty() {
+	if _, err := a.apply(env, plan, c.choices); err != nil || c.DryRun || c.JSON || plan.Empty() {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, "Done. Start a new Kiro session; kiro-learn doctor checks that it is heard.")
@@ -79,6 +94,7 @@ func (c uninstallCmd) Run(a *app) error {
 	if err != nil {
 		return wrongWish(err)
 	}
+	a.show(plan, c.choices)
 	if c.Purge && !c.JSON {
 		a.say([]string{"delete  " + a.dirs.Database() + ", " + a.dirs.ConfigFile() + " and " + a.dirs.State + "  (everything that is remembered, and the settings)"})
 	}
@@ -86,8 +102,9 @@ func (c uninstallCmd) Run(a *app) error {
 		return &exitError{1, "nothing was changed; add --yes to go on without asking, or leave out --purge to keep the memory"}
 	}
 	c.Yes = c.Yes || c.Purge // asked already, and about more
-	if err := a.apply(env, plan, c.choices); err != nil || c.DryRun {
-		return err
+	agreed, left := a.apply(env, plan, c.choices)
+	if !agreed {
+		return left
 	}
 	if whole {
 		if _, err := stopCollector(a, 15*time.Second); err != nil {
@@ -95,10 +112,10 @@ func (c uninstallCmd) Run(a *app) error {
 		}
 	}
 	if c.Purge {
-		return a.purge(c.JSON)
+		return cmp.Or(a.purge(left != nil, c.JSON), left)
 	}
-	if c.JSON {
-		return nil
+	if c.JSON || left != nil {
+		return left
 	}
 	_, err = fmt.Fprintf(a.stdout, "Done. What is remembered stays in %s; kiro-learn uninstall --purge deletes it. The program itself is yours to remove: %s\n", a.dirs.Data, a.program)
 	return err
@@ -112,45 +129,64 @@ func wrongWish(err error) error {
 	return err
 }
 
-// apply shows a plan, asks, and does it. An error with code 1 and no text says that all was said already.
-func (a *app) apply(env install.Env, plan *install.Plan, c choices) error {
-	if c.DryRun {
-		if c.JSON {
-			return printJSON(a.stdout, plan)
-		}
-		_, err := fmt.Fprint(a.stdout, plan.Diff())
-		a.say(plan.Notes)
-		return err
+// show tells a person what a plan is about to do.
+func (a *app) show(plan *install.Plan, c choices) {
+	if c.DryRun || c.JSON {
+		return
 	}
-	if !c.JSON {
-		a.say(plan.Lines())
-		a.say(plan.Notes)
-	}
-	if plan.Empty() && len(plan.Refusals) == 0 {
-		if c.JSON {
-			return printJSON(a.stdout, install.Result{})
-		}
+	a.say(plan.Lines())
+	a.say(plan.Notes)
+}
+
+// apply does a plan that was shown, if the user agrees. What had to be left as it was is an error, behind the rest.
+func (a *app) apply(env install.Env, plan *install.Plan, c choices) (agreed bool, err error) {
+	switch {
+	case c.DryRun:
+		return false, a.dryRun(plan, c)
+	case plan.Empty() && len(plan.Refusals) == 0 && !c.JSON:
 		a.say([]string{"Nothing to change."})
-		return nil
-	}
-	if !c.Yes && !a.ask("Go on?") {
-		return &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
+	case !plan.Empty() && !c.Yes && !a.ask("Go on?"):
+		return false, &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
 	}
 	res := plan.Apply(env)
 	if c.JSON {
 		if err := printJSON(a.stdout, res); err != nil {
+			return true, err
+		}
+	}
+	return true, a.leftAsTheyWere(res.Failed, len(res.Done))
+}
+
+// dryRun prints what would change, as a diff that patch takes, and what a person should know of it elsewhere.
+func (a *app) dryRun(plan *install.Plan, c choices) error {
+	if c.JSON {
+		if err := printJSON(a.stdout, plan); err != nil {
 			return err
 		}
-	} else {
-		a.say(res.Leftover)
+		return a.leftAsTheyWere(plan.Refusals, len(plan.Changes))
 	}
-	for _, f := range res.Failed {
+	if _, err := fmt.Fprint(a.stdout, plan.Diff()); err != nil {
+		return err
+	}
+	for _, n := range plan.Notes {
+		_, _ = fmt.Fprintln(a.stderr, n)
+	}
+	return a.leftAsTheyWere(plan.Refusals, len(plan.Changes))
+}
+
+// leftAsTheyWere names files that are not as the user wished them, and sums it up in the error.
+func (a *app) leftAsTheyWere(files []install.Refusal, done int) error {
+	if len(files) == 0 {
+		return nil
+	}
+	for _, f := range files {
 		_, _ = fmt.Fprintln(a.stderr, "kiro-learn: left as it was: "+f.Error())
 	}
-	if len(res.Done) == 0 && len(res.Failed) > 0 {
-		return &exitError{1, ""}
+	rest := "nothing else had to change"
+	if done > 0 {
+		rest = "what else had to change: " + many(done, "file")
 	}
-	return nil
+	return &exitError{1, "left alone, as said above: " + many(len(files), "file") + "; " + rest}
 }
 
 func (a *app) say(lines []string) {
@@ -180,19 +216,27 @@ func sameAsNull(info os.FileInfo) bool {
 	return err == nil && os.SameFile(null, info)
 }
 
-// purge deletes the memory, the state and the settings, in that order, so that a failure leaves the way to try again.
-func (a *app) purge(quiet bool) error {
+// purge deletes the memory, the state and the settings, in that order, so that a failure leaves the way to try again. What
+// install remembers stays where something of ours had to be left in Kiro's files.
+func (a *app) purge(left, quiet bool) error {
 	for _, file := range []string{a.dirs.Database(), a.dirs.Database() + "-wal", a.dirs.Database() + "-shm", a.dirs.ConfigFile()} {
 		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("delete what is remembered: %w", err)
 		}
 	}
-	for _, dir := range []string{a.dirs.State, a.dirs.Run} {
-		if err := os.RemoveAll(dir); err != nil {
+	state, _ := os.ReadDir(a.dirs.State)
+	for _, e := range state {
+		if left && install.Remembers(e.Name()) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(a.dirs.State, e.Name())); err != nil {
 			return fmt.Errorf("delete the state: %w", err)
 		}
 	}
-	for _, dir := range []string{a.dirs.Data, a.dirs.Config} {
+	if err := os.RemoveAll(a.dirs.Run); err != nil {
+		return fmt.Errorf("delete the state: %w", err)
+	}
+	for _, dir := range []string{a.dirs.State, a.dirs.Data, a.dirs.Config} {
 		_ = os.Remove(dir) // stays where something else is in it
 	}
 	if quiet {

@@ -33,6 +33,9 @@ func (r Result) Err() error {
 // being written. A file that another program has changed since the plan was made is planned again from what it holds now.
 func (p *Plan) Apply(env Env) Result {
 	res := Result{Failed: slices.Clone(p.Refusals)}
+	if _, err := os.Stat(memoryFile(env)); err != nil && p.Empty() && p.project == "" {
+		return res // there is nothing to do, and nothing to be forgotten
+	}
 	unlock, err := lock(env)
 	if err != nil {
 		res.Failed = append(res.Failed, refusal(lockFile(env), err, p.uninstall))

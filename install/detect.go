@@ -12,25 +12,25 @@ import (
 
 // Found is what stands on this machine.
 type Found struct {
-	Kiro         bool     // some Kiro was here: a directory of it, or a program
-	CLI          string   // version of kiro-cli such as "2.21.3", "" if there is none
-	IDE          string   // version of the Kiro IDE, "" if there is none on PATH
-	Engines      []string // of "v1", "v2", "v3": the agent engines that this CLI may run
-	Program      Program
-	Agents       []Agent // of the user, and of the project if there is one
-	DefaultAgent string  // the setting chat.defaultAgent, "" when unset
-	DefaultFile  string  // where that is set
-	IDE0Files    bool    // the project holds .kiro.hook files
+	Kiro         bool     `json:"kiro"`    // some Kiro was here: a directory of it, or a program
+	CLI          string   `json:"cli"`     // version of kiro-cli such as "2.21.3", "" if there is none
+	IDE          string   `json:"ide"`     // version of the Kiro IDE, "" if there is none on PATH
+	Engines      []string `json:"engines"` // of "v1", "v2", "v3": the agent engines that this CLI may run
+	Program      Program  `json:"program"`
+	Agents       []Agent  `json:"agents"`        // of the user, and of the project if there is one
+	DefaultAgent string   `json:"default_agent"` // the setting chat.defaultAgent, "" when unset
+	DefaultFile  string   `json:"default_file"`  // where that is set
+	IDE0Files    bool     `json:"ide0_files"`    // the project holds .kiro.hook files
 }
 
 // Agent is one agent file.
 type Agent struct {
-	Name    string
-	Path    string
-	Project bool   // stands in the project, where it goes before a user's agent of the same name
-	Link    string // what it links to, "" for a regular file
-	Ours    int    // entries of ours in it
-	Trouble string // why it cannot be read or edited, "" if it can
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Project bool   `json:"project"`           // stands in the project, where it goes before a user's agent of the same name
+	Link    string `json:"link,omitempty"`    // what it links to, "" for a regular file
+	Ours    int    `json:"hooks"`             // hooks of ours in it
+	Trouble string `json:"trouble,omitempty"` // why it cannot be read or edited, "" if it can
 }
 
 const (
@@ -86,6 +86,52 @@ func version(env Env, program string) string {
 		}
 	}
 	return ""
+}
+
+// startsBuiltin tells that Kiro starts an agent which has no file, unless it is told otherwise.
+func (f Found) startsBuiltin(env Env) bool {
+	for _, dir := range env.kiroDirs() { // engine v3 has agents in Markdown, too, which Agents leaves out
+		if _, err := os.Stat(filepath.Join(dir, "agents", f.DefaultAgent+".md")); err == nil && f.DefaultAgent != "" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.Agents, func(a Agent) bool { return f.DefaultAgent != "" && a.is(f.DefaultAgent) })
+}
+
+// lines says to a person what was found, short being a path as it is to be shown.
+func (f Found) lines(env Env, short func(string) string) (out []string) {
+	var kiro []string
+	if f.CLI != "" {
+		kiro = append(kiro, "Kiro CLI "+f.CLI+" (engines "+strings.Join(f.Engines, ", ")+")")
+	}
+	if f.IDE != "" {
+		kiro = append(kiro, "Kiro IDE "+f.IDE)
+	}
+	switch {
+	case len(kiro) > 0:
+		out = append(out, strings.Join(kiro, ", "))
+	case f.Kiro:
+		out = append(out, "a Kiro whose programs are not on PATH")
+	}
+	var agents []string
+	for _, a := range f.Agents {
+		switch {
+		case a.Link != "":
+			agents = append(agents, a.Name+" (a link to "+short(a.Link)+")")
+		case a.Project:
+			agents = append(agents, a.Name+" (this project's)")
+		default:
+			agents = append(agents, a.Name)
+		}
+	}
+	if len(agents) > 0 {
+		start := f.DefaultAgent
+		if f.startsBuiltin(env) {
+			start = "the built-in one"
+		}
+		out = append(out, "agents "+strings.Join(agents, ", ")+"; Kiro starts "+start)
+	}
+	return append(out, programName+" at "+short(f.Program.Path))
 }
 
 // major is the first number of a version, -1 for none.

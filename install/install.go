@@ -19,7 +19,11 @@
 // even if both fire.
 //
 // Without Agents or AllAgents the agents to hook are: the default agent if it is a file; else, since Kiro's built-in
-// agent has none, all of the user's; else our own. Agents that are hooked already are always brought up to date.
+// agent has none, all of the user's; else our own. Agents that are hooked already are always brought up to date. Where
+// Kiro starts its built-in agent and only agents' hooks can fire, the plan offers to make our own agent the default; an
+// agent that the user has chosen as the default stays that.
+//
+// Agents in Markdown are for engine v3 alone, which runs the hook file for every agent: they are not edited.
 package install
 
 import (
@@ -52,7 +56,7 @@ type Options struct {
 	Surface    string   // "" or "auto", "kiro-cli", "kiro-ide", or one of "agents", "hooks", "ide0", "mcp"
 	Agents     []string // names of the agents to hook; "kiro-learn" makes our own
 	AllAgents  bool
-	SetDefault bool // the user agrees that our own agent becomes Kiro's default where Plan.AsksDefault
+	SetDefault bool // the user agrees that our own agent becomes Kiro's default where Plan.AsksDefault says so
 }
 
 // A UsageError is a wish that cannot be met as it was put; its text ends with what to type instead.
@@ -116,7 +120,8 @@ func chooseAgents(f Found, o Options) (chosen []Agent, own bool, err error) {
 			chosen = append(chosen, a)
 		}
 	}
-	if len(o.Agents) == 0 && len(candidates) == 0 && !o.Project {
+	lost := f.DefaultAgent == ownAgentName && !slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.is(ownAgentName) })
+	if len(o.Agents) == 0 && !o.Project && (len(candidates) == 0 || lost) {
 		own = true
 	}
 	return chosen, own, nil
@@ -166,6 +171,9 @@ func PlanInstall(env Env, o Options) (*Plan, error) {
 		return nil, err
 	}
 	p := newPlanner(env, o, f)
+	for _, l := range f.lines(env, p.plan.short) {
+		p.plan.found = append(p.plan.found, "found   "+l)
+	}
 	if err := p.install(set); err != nil {
 		return nil, err
 	}

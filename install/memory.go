@@ -31,6 +31,9 @@ type fileMemory struct {
 
 func memoryFile(env Env) string { return filepath.Join(env.StateDir, "install.json") }
 
+// Remembers tells whether a file of the state directory is one that uninstall needs.
+func Remembers(name string) bool { return name == "install.json" || name == "backups" }
+
 // loadMemory never fails: what cannot be read is as good as forgotten.
 func loadMemory(env Env) *memory {
 	m := &memory{}

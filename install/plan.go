@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kiro-learn/internal/atomicfile"
@@ -61,13 +62,14 @@ func (r Refusal) Error() string {
 
 // A Plan is what install or uninstall is about to do.
 type Plan struct {
-	Found       Found     `json:"-"`
+	Found       Found     `json:"found"`
 	Changes     []Change  `json:"changes"`
 	Unchanged   []string  `json:"unchanged"` // files that are as they should be
 	Refusals    []Refusal `json:"refusals"`
 	Notes       []string  `json:"notes"`        // what the user should know, a sentence each
 	AsksDefault bool      `json:"asks_default"` // with Options.SetDefault, the plan would make our agent Kiro's default
 	home        string
+	found       []string // what was found, a line each
 	uninstall   bool
 	forget      []string // remembered projects that this plan leaves without anything of ours
 	project     string   // to be remembered
@@ -79,9 +81,9 @@ type Plan struct {
 // Empty tells that there is nothing to write.
 func (p *Plan) Empty() bool { return len(p.Changes) == 0 }
 
-// Lines says the plan to a person, a file a line.
+// Lines says the plan to a person: what was found, and a line for each file.
 func (p *Plan) Lines() []string {
-	var out []string
+	out := slices.Clone(p.found)
 	for _, c := range p.Changes {
 		out = append(out, fmt.Sprintf("%-6s  %s  (%s)", c.Action, p.short(c.Path), c.What))
 	}
@@ -110,7 +112,8 @@ type planner struct {
 }
 
 func newPlanner(env Env, o Options, f Found) *planner {
-	return &planner{env: env, opt: o, found: f, mem: loadMemory(env), plan: &Plan{Found: f, home: env.Home}, seen: map[string]bool{}}
+	plan := &Plan{Found: f, home: env.Home}
+	return &planner{env: env, opt: o, found: f, mem: loadMemory(env), plan: plan, seen: map[string]bool{}}
 }
 
 // consider plans one file.

@@ -94,29 +94,56 @@ func (p *planner) agents(chosen []Agent, own bool, shell string) {
 	for _, a := range chosen {
 		p.consider(a.Path, "hooks of agent "+a.Name, shaped(agentShape(shell), nil))
 	}
-	if !own {
-		if len(chosen) == 1 && chosen[0].Name == ownAgentName && !p.opt.Project {
-			p.offerDefault()
-		}
-		return
+	if own {
+		p.ownAgent(shell)
 	}
-	file := filepath.Join(p.env.userDir(), "agents", ownAgentName+".json")
-	p.consider(file, "an agent like Kiro's default, with hooks", shaped(agentShape(shell), ownAgent(shell)))
-	p.offerDefault()
+	if !slices.Contains(p.found.Engines, "v1") || p.opt.Project {
+		return // engine v3 runs the hook file whatever the agent
+	}
+	p.startedAgent(chosen, own, shell)
 }
 
-// offerDefault makes our agent the default where only agents' hooks can fire, and only if the user agreed: without it
-// such a Kiro would remember nothing unless it is started with --agent kiro-learn.
-func (p *planner) offerDefault() {
-	if !slices.Contains(p.found.Engines, "v1") || p.found.DefaultAgent == ownAgentName {
+func (p *planner) ownAgent(shell string) {
+	file := filepath.Join(p.env.userDir(), "agents", ownAgentName+".json")
+	p.consider(file, "an agent like Kiro's default, with hooks", shaped(agentShape(shell), ownAgent(shell)))
+}
+
+// startedAgent sees to it that the agent which Kiro starts is one with hooks. Where that is its built-in one, which has no
+// file, our own is offered as the default, unless the user has said which agents this is about.
+func (p *planner) startedAgent(chosen []Agent, own bool, shell string) {
+	f := p.found
+	hooked := func(name string) bool { return slices.ContainsFunc(chosen, func(a Agent) bool { return a.is(name) }) }
+	ours := own || hooked(ownAgentName)
+	switch said := len(p.opt.Agents) > 0 || p.opt.AllAgents; {
+	case f.DefaultAgent == ownAgentName:
+		return
+	case !f.startsBuiltin(p.env):
+		if slices.Contains(p.opt.Agents, ownAgentName) {
+			p.note("Kiro starts the agent %s unless told otherwise; start it with --agent %s.", f.DefaultAgent, ownAgentName)
+		}
+		return
+	case said && !ours:
+		p.note("Kiro starts its built-in agent unless told otherwise, and that has no file to hook: type kiro-learn install --agent %s for an agent like it.", ownAgentName)
+		return
+	case f.DefaultFile != "" && f.DefaultFile != p.userSettings():
+		p.note("%s makes Kiro start its built-in agent here, which has no file to hook: start it with --agent %s.", f.DefaultFile, ownAgentName)
 		return
 	}
 	p.plan.AsksDefault = true
-	if !p.opt.SetDefault {
-		p.note("This Kiro runs the hooks of the agent in use only: start it with --agent %s, or let install make that the default.", ownAgentName)
+	if p.opt.SetDefault {
+		p.ownAgent(shell)
+		p.consider(p.userSettings(), "default agent "+ownAgentName, setDefault)
 		return
 	}
-	p.consider(filepath.Join(p.env.userDir(), "settings", "cli.json"), "default agent "+ownAgentName, setDefault)
+	start := "start it with --agent " + ownAgentName
+	if !ours {
+		start = "start it with --agent and the name of one of yours"
+	}
+	p.note("Kiro starts its built-in agent unless told otherwise, and that has no file to hook: let install make %s, an agent like it, the default, or %s.", ownAgentName, start)
+}
+
+func (p *planner) userSettings() string {
+	return filepath.Join(p.env.userDir(), "settings", "cli.json")
 }
 
 func setDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
@@ -180,9 +207,6 @@ func (p *planner) remarks(set surfaceSet, chosen []Agent) {
 	f := p.found
 	if !f.Kiro {
 		p.note("No Kiro was found here; the hooks wait for one.")
-	}
-	if set.agents && len(chosen) > 0 && slices.Contains(f.Engines, "v1") && !slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.is(f.DefaultAgent) }) {
-		p.note("Kiro starts its built-in agent unless told otherwise, and that has no file to hook: type kiro-learn install --agent %s for an agent like it.", ownAgentName)
 	}
 	if set.agents {
 		var left []string
