@@ -160,14 +160,19 @@ func (c collectorStatus) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var stats map[string]any
-	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &stats); err != nil {
+	var raw json.RawMessage
+	var stats struct {
+		Total map[string]int `json:"total"`
+	}
+	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &raw); err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(a.stdout, map[string]any{"health": h, "address": cl.Address(), "stats": stats})
+		return printJSON(a.stdout, map[string]any{"health": h, "address": cl.Address(), "stats": json.RawMessage(raw)})
 	}
-	total, _ := json.Marshal(stats["total"])
-	_, err = fmt.Fprintf(a.stdout, "collector %s, pid %d, at %s since %s\n%s\n", h.Version, h.PID, cl.Address(), h.Started, total)
+	if err := json.Unmarshal(raw, &stats); err != nil {
+		return fmt.Errorf("read the collector's answer: %w", err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "collector %s, pid %d, at %s since %s\nit holds %s\n", h.Version, h.PID, cl.Address(), h.Started, holds(stats.Total))
 	return err
 }

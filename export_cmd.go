@@ -51,7 +51,7 @@ func (e exportCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d events and %d records written to %s\n", end.Events, end.Records, e.File)
+	_, err = fmt.Fprintf(a.stdout, "%s and %s written to %s\n", many(end.Events, "event"), many(end.Records, "record"), e.File)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (i importCmd) Run(a *app) error {
 			return err
 		}
 	} else {
-		_, _ = fmt.Fprintf(a.stdout, "%d events and %d records imported, %d known already\n", in.sum.Events, in.sum.Records, in.sum.Known)
+		_, _ = fmt.Fprintf(a.stdout, "%s and %s imported, %d known already\n", many(in.sum.Events, "event"), many(in.sum.Records, "record"), in.sum.Known)
 	}
 	return in.verdict()
 }

@@ -224,6 +224,6 @@ func (f forgetCmd) purge(ctx context.Context, a *app, cl *client.Client) error {
 	if f.JSON {
 		return printJSON(a.stdout, map[string]int{"purged": n})
 	}
-	_, err = fmt.Fprintf(a.stdout, "gone for good: what was forgotten on %d occasions\n", n)
+	_, err = fmt.Fprintf(a.stdout, "gone for good: what was forgotten on %s\n", many(n, "occasion"))
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,17 +198,23 @@ func (a *app) say(lines []string) {
 
 // ask puts a question to a person; where there is none the answer is no.
 func (a *app) ask(question string) bool {
-	f, ok := a.stdin.(*os.File)
-	if !ok {
-		return false
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 || sameAsNull(info) {
+	if !isTerminal(a.stdin) {
 		return false
 	}
 	_, _ = fmt.Fprint(a.stdout, question+" [y/N] ")
-	line, _ := bufio.NewReader(f).ReadString('\n')
+	line, _ := bufio.NewReader(a.stdin).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"
+}
+
+// isTerminal tells whether a person may sit at the other end.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !sameAsNull(info)
 }
 
 // sameAsNull tells whether a device is the null device, at which nobody sits.

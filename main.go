@@ -29,6 +29,10 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // that this version does not know must not cost the agent anything.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	begun := time.Now()
+	if len(args) == 1 && args[0] == "stop" && isTerminal(stdin) { // a person, and no hook
+		_, _ = fmt.Fprintln(stderr, "kiro-learn: stop is the hook that Kiro runs at the end of a turn; to stop the collector: kiro-learn collector stop")
+		return 0
+	}
 	if len(args) > 0 && hooks.IsHook(args[0]) && !wantsHelp(args) {
 		signal.Ignore(syscall.SIGPIPE) // Kiro may stop listening before we have printed
 		hooks.Run(hooks.Process{Args: args, Stdin: stdin, Stdout: stdout, Getenv: os.Getenv, Program: program(), Version: buildVersion(), Begun: begun})
@@ -95,7 +99,7 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		_ = printError(stderr, fmt.Errorf("%w; try: kiro-learn --help", err))
+		_ = printError(stderr, fmt.Errorf("%w; try: %s --help", err, helpFor(err)))
 		return 2
 	}
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, dirs: config.FindDirs(os.Getenv), version: buildVersion(), program: program()}
@@ -104,6 +108,20 @@ func command(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int
 		return printError(stderr, err)
 	}
 	return 0
+}
+
+// helpFor is the command whose help says what was meant: as much of it as could be understood.
+func helpFor(err error) string {
+	var parse *kong.ParseError
+	words := "kiro-learn"
+	if errors.As(err, &parse) && parse.Context != nil {
+		for _, step := range parse.Context.Path {
+			if step.Command != nil {
+				words += " " + step.Command.Name
+			}
+		}
+	}
+	return words
 }
 
 type kongExit struct{}

@@ -54,13 +54,13 @@ func (f flushCmd) Run(a *app) error {
 	case statusErr != nil:
 		return statusErr
 	case after.Pending > 0:
-		return &exitError{1, fmt.Sprintf("%d events remain in the outbox: %v; try again, or see: kiro-learn doctor", after.Pending, orStill(err))}
+		return &exitError{1, fmt.Sprintf("left in the outbox: %s: %v; try again, or see: kiro-learn doctor", many(after.Pending, "event"), orStill(err))}
 	case err != nil:
 		return err
 	case f.Quiet:
 		return nil
 	}
-	_, err = fmt.Fprintf(a.stdout, "delivered %d events, set aside %d\n", before.Pending, after.Quarantined-before.Quarantined)
+	_, err = fmt.Fprintf(a.stdout, "delivered %s, set aside %d\n", many(before.Pending, "event"), after.Quarantined-before.Quarantined)
 	return err
 }
 
@@ -136,7 +136,7 @@ func (o outboxStatus) Run(a *app) error {
 	if o.JSON {
 		return printJSON(a.stdout, st)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d events wait (%d bytes), %d are set aside, %d were dropped\n", st.Pending, st.Bytes, st.Quarantined, st.Dropped)
+	_, err = fmt.Fprintf(a.stdout, "waiting: %s (%d bytes); set aside: %d; dropped: %d\n", many(st.Pending, "event"), st.Bytes, st.Quarantined, st.Dropped)
 	return err
 }
 

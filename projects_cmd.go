@@ -46,7 +46,7 @@ func (p projectsList) Run(a *app) error {
 		if path == "" {
 			path = "(no place known)"
 		}
-		_, _ = fmt.Fprintf(w, "%.12s\t%d records, %d events, %d sessions\t%s\n", projectID(it.Namespace), it.Records, it.Events, it.Sessions, safe(path))
+		_, _ = fmt.Fprintf(w, "%.12s\t%s, %s, %s\t%s\n", projectID(it.Namespace), many(it.Records, "record"), many(it.Events, "event"), many(it.Sessions, "session"), safe(path))
 	}
 	return w.Flush()
 }
@@ -116,7 +116,7 @@ func (p projectsRename) Run(a *app) error {
 // merge asks first: two projects that have become one cannot be told apart again.
 func (a *app) merge(ctx context.Context, cl *client.Client, from client.Project, m client.Merge, yes bool) error {
 	if !yes {
-		if !a.agreed(fmt.Sprintf("%d records and %d events of %s move. This cannot be undone.", from.Records, from.Events, safe(from.ProjectPath))) {
+		if !a.agreed(fmt.Sprintf("To be moved: %s and %s of %s. This cannot be undone.", many(from.Records, "record"), many(from.Events, "event"), safe(from.ProjectPath))) {
 			return errors.New("nothing was moved; to go on without being asked add --yes")
 		}
 	}
@@ -124,7 +124,7 @@ func (a *app) merge(ctx context.Context, cl *client.Client, from client.Project,
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%d records and %d events moved\n", got.Records, got.Events)
+	_, err = fmt.Fprintf(a.stdout, "moved %s and %s\n", many(got.Records, "record"), many(got.Events, "event"))
 	return err
 }
 

@@ -83,7 +83,7 @@ func (c statusCmd) Run(a *app) error {
 	switch {
 	case s.Collector != nil:
 		p("collector  %s, pid %d", s.Collector.Version, s.Collector.PID)
-		p("memory     %d records from %d events in %d sessions, %d events to distil", s.Totals["records"], s.Totals["events"], s.Totals["sessions"], s.Totals["pending_extraction"])
+		p("memory     %s", holds(s.Totals))
 		printEngine(p, s.Engine)
 		for surface, t := range s.LastEvent {
 			p("last event %s ago from %s", time.Since(t).Round(time.Second), surface)
@@ -96,7 +96,7 @@ func (c statusCmd) Run(a *app) error {
 	default:
 		p("collector  not running; the next hook starts it")
 	}
-	p("outbox     %d events wait, %d set aside, %d dropped", s.Outbox.Pending, s.Outbox.Quarantined, s.Outbox.Dropped)
+	p("outbox     %s waiting, %d set aside, %d dropped", many(s.Outbox.Pending, "event"), s.Outbox.Quarantined, s.Outbox.Dropped)
 	if s.Outbox.Quarantined > 0 {
 		p("           look at them: kiro-learn outbox quarantine")
 	}
@@ -105,6 +105,11 @@ func (c statusCmd) Run(a *app) error {
 	}
 	p("settings   %s", s.Settings)
 	return nil
+}
+
+// holds is what the totals of a collector's store say.
+func holds(total map[string]int) string {
+	return fmt.Sprintf("%s from %s in %s, %d to distil", many(total["records"], "record"), many(total["events"], "event"), many(total["sessions"], "session"), total["pending_extraction"])
 }
 
 // off says why hooks do nothing in this directory; "" where they work.
@@ -130,7 +135,7 @@ func printEngine(p func(string, ...any), e client.Engine) {
 	case m == nil:
 		p("model      not needed so far")
 	case m.State == "closed":
-		p("model      %s, %d calls, %d failed", m.Engine, m.Calls, m.Failed)
+		p("model      %s, %s, %d failed", m.Engine, many(m.Calls, "call"), m.Failed)
 	case m.State == "unavailable":
 		p("model      %s cannot be used, so the rules make the records: %s", m.Engine, safe(m.LastError))
 	default:
@@ -141,7 +146,7 @@ func printEngine(p func(string, ...any), e client.Engine) {
 		p("           what %d sessions say failed and is tried again soon", e.Failing)
 	}
 	if e.Later > 0 {
-		p("           %d events wait for it to distil them again, %s", e.Later, soon(e.LaterAt))
+		p("           %s to be distilled again by it, %s", many(e.Later, "event"), soon(e.LaterAt))
 	}
 }
 
