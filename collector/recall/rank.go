@@ -245,10 +245,8 @@ func (t *tuning) addSessions(all []scored) {
 	}
 	group := sessionsOf(all)
 	best := make(map[int]float64)
-	sum := make(map[int]float64)
 	for i := range all {
 		best[group[i]] = max(best[group[i]], all[i].own)
-		sum[group[i]] += all[i].own
 	}
 	for i := range all {
 		all[i].score += t.session * best[group[i]]
