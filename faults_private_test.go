@@ -168,6 +168,67 @@ func TestSecretsAreNowhere(t *testing.T) {
 	}
 }
 
+// Memory: private text and secrets in what names an event rather than in what it says: the session, the project's path, the
+// registration, the tool, what another client sends. None of it is on disk, and names that were apart stay apart.
+func TestNamesAreScrubbed(t *testing.T) {
+	t.Parallel()
+	const hidden, token = "hunter2zz", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+	b := newBox(t, noCollector())
+	session := "ghp_" + token
+	dir := filepath.Join(b.home, "<private>"+hidden+"<", "private>", "shop")
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	turn := func(session, dir string) {
+		t.Helper()
+		at := fields{"cwd": dir, "session_id": session, "prompt": "move the limit", "tool_name": "<private>" + hidden + "</private>", "assistant_response": "done"}
+		for _, hook := range []string{"agentSpawn", "userPromptSubmit", "postToolUse", "stop"} {
+			b.quiet(hook, at, "--via", "<private>"+hidden)
+		}
+	}
+	turn(session, dir)
+	turn(session+"2", dir)
+	turn("<private>"+hidden+"</private>", b.project)
+	b.with("KIRO_SESSION_ID="+session).quiet("userPromptSubmit", fields{"cwd": b.project, "prompt": "by the environment"})
+	if found := leaks(t, b.memory, hidden, token); len(found) > 0 {
+		t.Errorf("in the outbox: %q", found)
+	}
+	all := b.stored("")
+	sessions, spaces := map[string]int{}, map[string]int{}
+	for _, e := range all {
+		sessions[e.SessionID]++
+		spaces[e.Namespace]++
+		if e.Kind == event.KindToolUse && e.ParentEventID == "" {
+			t.Errorf("the tool use of %s has lost its prompt", e.SessionID)
+		}
+	}
+	if len(all) != 13 || len(sessions) != 3 || len(spaces) != 2 {
+		t.Errorf("%d events of %d sessions in %d projects, want 13 of 3 in 2", len(all), len(sessions), len(spaces))
+	}
+
+	// Another program's events and records.
+	e := all[0]
+	e.EventID, e.SessionID, e.ActorID = "01K00000000000000000000000", session, "ghp_"+token
+	e.Namespace = event.Namespace(e.ActorID, "<private>"+hidden)
+	e.Source.Version, e.Source.ClientID, e.Source.ProjectPath = "password="+hidden, "https://mia:"+hidden+"@host", "/home/<private>"+hidden
+	r := event.Record{
+		RecordID: "mr_01K00000000000000000000000", Namespace: "/strategy/rules/actor/mia/session/" + session + "/", Strategy: event.StrategyRules, Title: "a", Summary: "b",
+		Facts: []string{}, Concepts: []string{}, FilesTouched: []string{}, SourceEventIDs: []string{e.EventID}, CreatedAt: "2026-01-31T12:00:00Z", ObservationType: "decision",
+	}
+	for path, v := range map[string]any{"/v1/events": e, "/v1/memories": r} {
+		if status, got, err := b.call("POST", path, []byte(b.bytes(v)), "Content-Type: application/json"); err != nil || status != 200 {
+			t.Errorf("%s: %d %s, %v", path, status, got, err)
+		}
+	}
+	if again, err := b.events("session_id=" + session); err != nil || len(again) != 6 {
+		t.Errorf("%d events of the session by its own name, %v; want 6", len(again), err)
+	}
+	b.must("collector", "stop")
+	if found := leaks(t, b.memory, hidden, token); len(found) > 0 {
+		t.Errorf("behind the collector: %q", found)
+	}
+}
+
 // Outbox and collector: files readable by others. Whatever the umask, everything is the user's alone.
 func TestModesUnderUmaskZero(t *testing.T) {
 	t.Parallel()

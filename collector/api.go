@@ -47,7 +47,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is no "+r.Method+" "+strconv.Quote(r.URL.Path), nil)
 	})
-	return c.counted(c.guarded(m))
+	return c.counted(c.guarded(byName(m)))
 }
 
 // counted marks every answer with our version and keeps the idle clock. A panic becomes a 500 and a log line without the

@@ -121,6 +121,7 @@ func (c *Collector) decode(b []byte) (event.Event, error) {
 			e.ContentHash = event.Hash(scrubbed)
 		}
 	}
+	scrubNames(&e)
 	return e, nil
 }
 
@@ -143,6 +144,7 @@ func (c *Collector) scrubRecord(r *event.Record) {
 		texts = append(texts, *l...)
 	}
 	texts = c.scrub.Strings(texts) // together: a private part may begin in one field and end in another
+	r.Namespace = cleanNamespace(r.Namespace)
 	r.Title, r.Summary, texts = texts[0], texts[1], texts[2:]
 	for _, l := range lists {
 		n := len(*l)

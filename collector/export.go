@@ -11,6 +11,7 @@ import (
 	"kiro-learn/collector/client"
 	"kiro-learn/collector/store"
 	"kiro-learn/internal/event"
+	"kiro-learn/internal/privacy"
 )
 
 func (c *Collector) exportRoutes(m *http.ServeMux) {
@@ -124,7 +125,7 @@ func (c *Collector) importRecord(l *client.ExportLine) (it store.Item, err error
 	if p := l.Record.Problems(); len(p) > 0 {
 		return it, &invalid{p}
 	}
-	it = store.Item{Record: l.Record, Bonds: store.Bonds{SessionID: l.SessionID, Type: l.RecordType, About: l.About}}
+	it = store.Item{Record: l.Record, Bonds: store.Bonds{SessionID: cleanID(l.SessionID), Type: l.RecordType, About: cleanNamespace(l.About)}}
 	bad := func(field, what string) error { return &invalid{[]event.Problem{{Field: field, Problem: what}}} }
 	if l.RecordType != "" && !store.IsRecordType(l.RecordType) {
 		return it, bad("record_type", "must be CHUNK or FULL_SESSION")
@@ -137,6 +138,9 @@ func (c *Collector) importRecord(l *client.ExportLine) (it store.Item, err error
 	}
 	if l.SupersededBy == "" {
 		return it, nil
+	}
+	if privacy.Holds(l.SupersededBy) {
+		return it, bad("superseded_by", "must be a record_id")
 	}
 	at, err := time.Parse(time.RFC3339Nano, l.SupersededAt)
 	if err != nil {

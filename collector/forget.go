@@ -33,7 +33,7 @@ func (c *Collector) deleteMemory(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Collector) deleteSession(w http.ResponseWriter, r *http.Request) {
-	sel := store.Selection{Namespace: r.URL.Query().Get("namespace"), Session: r.PathValue("id")}
+	sel := store.Selection{Namespace: r.URL.Query().Get("namespace"), Session: cleanID(r.PathValue("id"))}
 	if sel.Namespace == "" && !c.onlySession(w, r, &sel) {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *Collector) postForget(w http.ResponseWriter, r *http.Request) {
 
 // selection reads what is to be forgotten; problem says what is wrong with it.
 func selection(in client.Selection) (sel store.Selection, problem string) {
-	sel = store.Selection{Namespace: in.Namespace, Records: in.Records, Events: in.Events, Session: in.Session, All: in.All, Contains: in.Contains}
+	sel = store.Selection{Namespace: in.Namespace, Records: in.Records, Events: in.Events, Session: cleanID(in.Session), All: in.All, Contains: in.Contains}
 	if in.Before != "" {
 		t, err := time.Parse(time.RFC3339Nano, in.Before)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/event"
+	"kiro-learn/internal/privacy"
 	"kiro-learn/payload"
 	"kiro-learn/truncate"
 )
@@ -33,9 +34,10 @@ func (h *hook) newEvent(kind event.Kind, id, parent string, body []byte) *event.
 	}
 }
 
-// projectPath is left out where it does not fit: half a path names another place.
+// projectPath is left out where it does not fit, since half a path names another place, and where it must not be written
+// down. The project's id stays the same.
 func projectPath(root string) string {
-	if utf8.RuneCountInString(root) > event.MaxProjectPath {
+	if utf8.RuneCountInString(root) > event.MaxProjectPath || privacy.Holds(root) {
 		return ""
 	}
 	return root
@@ -84,7 +86,7 @@ func Origin(d config.Dirs, dir, version string, getenv func(string) string) even
 	p, who := resolver(d).Resolve(dir), actor()
 	return event.Event{
 		ActorID: who, Namespace: event.Namespace(who, p.ID), SchemaVersion: event.SchemaVersion,
-		Source: event.Source{Surface: payload.Surface(getenv), Version: version, ClientID: host(), ProjectPath: event.CutChars(p.Root, event.MaxProjectPath)},
+		Source: event.Source{Surface: payload.Surface(getenv), Version: version, ClientID: host(), ProjectPath: projectPath(p.Root)},
 	}
 }
 

@@ -158,7 +158,9 @@ func (h *hook) read(wait time.Duration) {
 		case "payload":
 			r.Channel = value
 		case "via":
-			h.via = event.CutChars(value, 32)
+			if value = event.CutChars(value, 32); !privacy.Holds(value) {
+				h.via = value
+			}
 		}
 	}
 	h.payload = payload.Read(r)
@@ -181,6 +183,9 @@ func (h *hook) identify() bool {
 		return false
 	}
 	h.session = session.ID(h.payload.SessionID, h.Getenv, h.payload.Surface, h.project.ID, session.FindAgent)
+	if privacy.Holds(h.session) {
+		h.session = session.Hashed(h.session)
+	}
 	h.actor = actor()
 	h.queue = outbox.New(h.dirs.Outbox(), outbox.Options{MaxBytes: h.config.Outbox.MaxBytes})
 	h.states = session.Store{Dir: h.dirs.Sessions()}
@@ -205,7 +210,7 @@ func home() string {
 }
 
 func resolver(d config.Dirs) project.Resolver {
-	return project.Resolver{Home: home(), Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects")}
+	return project.Resolver{Home: home(), Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects"), Secret: privacy.Holds}
 }
 
 func (h *hook) namespace() string { return event.Namespace(h.actor, h.project.ID) }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"kiro-learn/internal/event"
+	"kiro-learn/internal/privacy"
 	"kiro-learn/internal/session"
 )
 
@@ -135,5 +136,9 @@ func fileOf(uri string, windows bool) string {
 // the client's process as a hook's is.
 func (s *server) sessionOf(origin *event.Event) string {
 	_, project, _ := event.SplitNamespace(origin.Namespace)
-	return session.ID("", s.o.Getenv, origin.Source.Surface, project, s.o.Agent)
+	id := session.ID("", s.o.Getenv, origin.Source.Surface, project, s.o.Agent)
+	if privacy.Holds(id) {
+		return session.Hashed(id)
+	}
+	return id
 }

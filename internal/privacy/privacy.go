@@ -20,6 +20,10 @@ type Scrubber struct {
 	Secrets bool // also redact keys, tokens and passwords
 }
 
+// Holds tells whether a name, such as a session's or a directory's, holds private text or a secret. Who must keep names
+// apart replaces such a one by its hash, whatever the user's settings.
+func Holds(name string) bool { return name != "" && Scrubber{Secrets: true}.Text(name) != name }
+
 // span is a part of a text, from its first byte to the one behind its last. A number is replaced by a string, around which
 // quote stands.
 type span struct {

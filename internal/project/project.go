@@ -36,9 +36,10 @@ type Project struct {
 
 // Resolver knows the places that a search depends on. Its fields may be empty.
 type Resolver struct {
-	Home   string // the user's home directory; without it, the .kiro there looks like any project's
-	Temp   string // the directory for temporary files, usually os.TempDir()
-	Memory string // directory of remembered identities, made when first needed
+	Home   string                 // the user's home directory; without it, the .kiro there looks like any project's
+	Temp   string                 // the directory for temporary files, usually os.TempDir()
+	Memory string                 // directory of remembered identities, made when first needed
+	Secret func(root string) bool // tells a root that must not be written down; nil means none
 }
 
 // IDOf is the project id of a resolved root; that of the unscoped bucket for "".

@@ -47,8 +47,11 @@ func usable(id string) string {
 	if plain {
 		return id
 	}
-	return HashedPrefix + digest(id)
+	return Hashed(id)
 }
+
+// Hashed stands for an id that must not be kept as it is: distinct ids stay distinct, and one id has one hash.
+func Hashed(id string) string { return HashedPrefix + digest(id) }
 
 // digest hashes parts so that no two lists of parts without NUL bytes meet.
 func digest(parts ...string) string {
