@@ -56,6 +56,19 @@ func (c doctorCmd) Run(a *app) error {
 	return nil
 }
 
+// findings are doctor's for the pages: without the self-test, which writes.
+func (a *app) findings(context.Context) (any, error) {
+	env, err := a.installEnv()
+	if err != nil {
+		return nil, err
+	}
+	live, err := a.live(env)
+	if err != nil {
+		return nil, err
+	}
+	return install.Doctor(env, live), nil
+}
+
 func (a *app) printFindings(findings []install.Finding) {
 	for _, f := range findings {
 		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(f.Detail))

@@ -42,8 +42,9 @@ type Options struct {
 	Config  config.Config
 	Version string
 	Log     *logfile.Log
-	Now     func() time.Time // nil: time.Now
-	Listen  *Listen          // a TCP address too; the collector then never leaves for being idle
+	Now     func() time.Time                   // nil: time.Now
+	Doctor  func(context.Context) (any, error) // gives doctor's findings, a list that is JSON; nil: there is none
+	Listen  *Listen                            // a TCP address too; the collector then never leaves for being idle
 }
 
 // Collector is a running collector.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"kiro-learn/collector/client"
@@ -51,7 +52,7 @@ func (c *Collector) postMemory(w http.ResponseWriter, r *http.Request) {
 
 // filter reads type and since of a query, or answers 400 and gives false.
 func filter(w http.ResponseWriter, q url.Values) (f store.Filter, ok bool) {
-	f.Session = q.Get("session_id")
+	f.Session, f.Projects = q.Get("session_id"), q.Get("of") == "projects"
 	for _, t := range q["type"] {
 		if t == "" {
 			continue
@@ -62,15 +63,26 @@ func filter(w http.ResponseWriter, q url.Values) (f store.Filter, ok bool) {
 		}
 		f.Types = append(f.Types, t)
 	}
-	if s := q.Get("since"); s != "" {
-		t, err := time.Parse(time.RFC3339Nano, s)
-		if err != nil {
-			fail(w, http.StatusBadRequest, "since must be a time such as 2026-01-31T12:00:00Z", nil)
-			return f, false
-		}
-		f.Since = t
+	var okSince, okUntil bool
+	f.Since, okSince = instant(w, q, "since")
+	if !okSince {
+		return f, false
 	}
-	return f, true
+	f.Until, okUntil = instant(w, q, "until")
+	return f, okUntil
+}
+
+// instant reads a time of the query, or answers 400 and gives false. Without one it is the zero time.
+func instant(w http.ResponseWriter, q url.Values, key string) (time.Time, bool) {
+	s := q.Get(key)
+	if s == "" {
+		return time.Time{}, true
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		fail(w, http.StatusBadRequest, key+" must be a time such as 2026-01-31T12:00:00Z", nil)
+	}
+	return t, err == nil
 }
 
 func (c *Collector) getMemories(w http.ResponseWriter, r *http.Request) {
@@ -108,13 +120,22 @@ func (c *Collector) getMemory(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusNotFound, map[string]string{"error": "there is no record with this id", "code": "record_not_found"})
 		return
 	}
-	reply(w, http.StatusOK, given(r, rec))
+	out := given(r, rec)
+	out.SessionID = rec.SessionID
+	if r.URL.Query().Get("check") == "true" {
+		old := c.staleRecord(rec)
+		out.Stale = &old
+	}
+	reply(w, http.StatusOK, out)
 }
+
+// maxFound is the most records that a search gives.
+const maxFound = 100
 
 // searchMemories answers the records that match, best first. Without a namespace all are searched, each by itself.
 func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	limit, ok := number(w, r, "limit", 10, 1, 100)
+	limit, ok := number(w, r, "limit", 10, 1, maxFound)
 	if !ok {
 		return
 	}
@@ -130,15 +151,24 @@ func (c *Collector) searchMemories(w http.ResponseWriter, r *http.Request) {
 	if spaces[0] == "" {
 		spaces = c.searched(f.Types)
 	}
+	file := q.Get("file")
+	ask := limit
+	if file != "" || !f.Until.IsZero() {
+		ask = maxFound // the choice is made of what is found
+	}
 	var found []recall.Result
 	for _, ns := range spaces {
-		got, err := c.recall.Search(r.Context(), recall.Query{Namespace: ns, Text: q.Get("query"), Types: f.Types, Since: f.Since, Limit: limit})
+		got, err := c.recall.Search(r.Context(), recall.Query{Namespace: ns, Text: q.Get("query"), Types: f.Types, Since: f.Since, Limit: ask})
 		if err != nil {
 			c.internal(w, "search", err)
 			return
 		}
 		found = append(found, got...)
 	}
+	found = slices.DeleteFunc(found, func(r recall.Result) bool {
+		return !f.Until.IsZero() && !r.Created.Before(f.Until) ||
+			file != "" && !slices.ContainsFunc(r.FilesTouched, func(name string) bool { return strings.Contains(name, file) })
+	})
 	if len(spaces) > 1 {
 		slices.SortStableFunc(found, func(a, b recall.Result) int {
 			switch {
@@ -173,7 +203,9 @@ func (c *Collector) searched(types []string) []string {
 // givenRecord is a record in an answer.
 type givenRecord struct {
 	client.Record
-	Why *client.Why `json:"why,omitempty"` // how a search found it, when that was asked for
+	SessionID string      `json:"session_id,omitempty"` // of its first source, for who looks at one record
+	Why       *client.Why `json:"why,omitempty"`        // how a search found it, when that was asked for
+	Stale     *bool       `json:"stale,omitempty"`      // its files are gone or changed since, when that was asked for
 }
 
 func known(s *store.Stored) client.Record {

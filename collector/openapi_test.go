@@ -104,7 +104,7 @@ func TestOpenAPIDescribesTheAnswers(t *testing.T) {
 	for name, v := range map[string]any{
 		"Event": event.Event{EventID: "x", ParentEventID: "x", Body: []byte("{}"), ContentHash: "x"}, "Record": event.Record{}, "KnownRecord": client.Record{RecordType: "x", About: "x"}, "Health": client.Health{},
 		"Receipt": client.Receipt{Retrieval: &client.Retrieval{}}, "Selection": client.Selection{Namespace: "x", Records: []string{""}, Events: []string{""}, Session: "x", All: true, Contains: "x", Before: "x", Now: true, DryRun: true},
-		"Forgotten": client.Forgotten{ID: 1, Related: []string{""}}, "History": client.History{SupersededBy: "x"}, "Merge": client.Merge{ProjectPath: "x"}, "Merged": client.Merged{},
+		"Forgotten": client.Forgotten{ID: 1, Related: []string{""}}, "History": client.History{SupersededBy: "x"}, "Edited": client.Edited{}, "Merge": client.Merge{ProjectPath: "x"}, "Merged": client.Merged{},
 		"ExportLine": client.ExportLine{Format: "x", SchemaVersion: 1, Event: &event.Event{Body: []byte("{}")}, Distilled: true, Record: &event.Record{}, End: &client.ExportEnd{}},
 		"Imported":   client.Imported{Refused: []client.Refused{{}}},
 	} {

@@ -17,14 +17,16 @@ import (
 
 const (
 	keptRetrievals = 50  // prompts whose recall is remembered
+	keptTimes      = 500 // of which the time is remembered
 	promptChars    = 120 // of a prompt that is shown with it
 )
 
 // retrievals remembers what the last prompts were shown, and why. It holds ids and the words that met, no prompts and no
 // records: these are read from the store when somebody asks, so that what was forgotten is not told here either.
 type retrievals struct {
-	mu   sync.Mutex
-	last []retrieval // oldest first
+	mu    sync.Mutex
+	last  []retrieval // oldest first
+	times []client.Took
 }
 
 type retrieval struct {
@@ -42,6 +44,17 @@ func (r *retrievals) add(v retrieval) {
 		r.last = slices.Delete(r.last, 0, len(r.last)-keptRetrievals+1)
 	}
 	r.last = append(r.last, v)
+	if len(r.times) >= keptTimes {
+		r.times = slices.Delete(r.times, 0, len(r.times)-keptTimes+1)
+	}
+	r.times = append(r.times, client.Took{At: v.at, MS: v.latency})
+}
+
+// took are the times of the last retrievals, the latest last.
+func (r *retrievals) took() []client.Took {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.times)
 }
 
 // newest are the retrievals that are remembered, the newest first.

@@ -79,3 +79,9 @@ func inside(root, name string) (path string, ok bool) {
 	}
 	return filepath.Join(root, name), true
 }
+
+// staleRecord tells whether a record speaks only of files that are gone or changed since.
+func (c *Collector) staleRecord(r store.Stored) bool {
+	got := staleIn(c.store.ProjectPath(r.Namespace), []store.Stored{r})
+	return len(got) == 1 && got[0]
+}

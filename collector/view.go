@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"kiro-learn/collector/client"
 	"kiro-learn/internal/event"
@@ -15,6 +14,10 @@ func (c *Collector) viewRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/ui", c.postUI)
 	m.HandleFunc("GET /v1/activity", c.getActivity)
 	m.HandleFunc("GET /v1/sessions/{id}/shown", c.getShown)
+	m.HandleFunc("GET /v1/map", c.getMap)
+	m.HandleFunc("GET /v1/condition", c.getCondition)
+	m.HandleFunc("GET /v1/findings", c.getFindings)
+	m.HandleFunc("PUT /v1/memories/{id}", c.putMemory)
 }
 
 // postUI gives the address that lets a browser in. Only who may use the private socket may ask.
@@ -34,14 +37,12 @@ func (c *Collector) postUI(w http.ResponseWriter, r *http.Request) {
 // getActivity counts events and records by the hour.
 func (c *Collector) getActivity(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	since := c.o.Now().AddDate(0, 0, -30)
-	if s := q.Get("since"); s != "" {
-		t, err := time.Parse(time.RFC3339Nano, s)
-		if err != nil {
-			fail(w, http.StatusBadRequest, "since must be a time such as 2026-01-31T12:00:00Z", nil)
-			return
-		}
-		since = t
+	since, ok := instant(w, q, "since")
+	if !ok {
+		return
+	}
+	if since.IsZero() {
+		since = c.o.Now().AddDate(0, 0, -30)
 	}
 	found, err := c.store.Hours(r.Context(), q.Get("namespace"), since)
 	if err != nil {

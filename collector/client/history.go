@@ -19,8 +19,24 @@ type History struct {
 type Superseded struct {
 	event.Record
 	By  string    `json:"by"`  // record id
-	Why string    `json:"why"` // "duplicate", "judged" or "model"
+	Why string    `json:"why"` // "duplicate", "judged", "model" or "edited"
 	At  time.Time `json:"at"`
+}
+
+// Edited is what a person changes of a record; what is left out stays.
+type Edited struct {
+	Title           string   `json:"title"`
+	Summary         string   `json:"summary"`
+	Facts           []string `json:"facts"`
+	Concepts        []string `json:"concepts"`
+	FilesTouched    []string `json:"files_touched"`
+	ObservationType string   `json:"observation_type"`
+}
+
+// EditRecord puts what a person has written in the place of a record, which stays in the history of the new one.
+func (c *Client) EditRecord(ctx context.Context, id string, e Edited) (r event.Record, err error) {
+	err = c.Call(ctx, http.MethodPut, "/v1/memories/"+url.PathEscape(id), e, &r)
+	return r, err
 }
 
 // History asks for a record's history.

@@ -22,7 +22,7 @@ type Supersession struct {
 type Superseded struct {
 	event.Record
 	By  string    // record id
-	Why string    // "duplicate": the other says the same; "judged": a model says that it does; "model": a model has made better ones of its events
+	Why string    // "duplicate": the other says the same; "judged": a model says that it does; "model": a model has made better ones of its events; "edited": a person has
 	At  time.Time // when
 	Bonds
 }
@@ -146,13 +146,37 @@ func (s *Store) scanSuperseded(rows *sql.Rows) (v Superseded, err error) {
 	return v, nil
 }
 
-// Reinstate brings a superseded record back beside the one that stood for it. It gives false when the history has no such
-// record.
+// Edit saves a record in the place of an older one of its namespace, which moves to the new one's history. It gives false
+// where the older one is not in use.
+func (s *Store) Edit(ctx context.Context, old string, r event.Record) (ok bool, err error) {
+	err = s.submit(ctx, func(w *writerTx) error {
+		w.change, ok = Change{}, false
+		var n int
+		if err := w.row("SELECT count(*) FROM records WHERE record_id = ?", []any{old}, &n); err != nil || n == 0 {
+			return err
+		}
+		if _, err := s.saveRecord(w, &r); err != nil {
+			return err
+		}
+		ok, w.change.Records = true, []event.Record{r}
+		return w.supersede(Supersession{Old: old, New: r.RecordID, Why: WhyEdited}, s.now().UnixMilli())
+	})
+	if err != nil {
+		return false, fmt.Errorf("edit a record: %w", err)
+	}
+	return ok, nil
+}
+
+// WhyEdited is why a record stands for one that a person has edited.
+const WhyEdited = "edited"
+
+// Reinstate brings a superseded record back: beside the one that stood for it, or, where that was made by editing it, in
+// its place. It gives false when the history has no such record.
 func (s *Store) Reinstate(ctx context.Context, recordID string) (ok bool, err error) {
 	err = s.submit(ctx, func(w *writerTx) error {
 		w.change, ok = Change{}, false
-		var raw string
-		err := w.row("SELECT row FROM history WHERE record_id = ?", []any{recordID}, &raw)
+		var raw, by, why string
+		err := w.row("SELECT row, by_id, why FROM history WHERE record_id = ?", []any{recordID}, &raw, &by, &why)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -177,13 +201,30 @@ func (s *Store) Reinstate(ctx context.Context, recordID string) (ok bool, err er
 			w.change.Records = append(w.change.Records, r.Record)
 		}
 		ok = true
-		_, err = w.exec("DELETE FROM history WHERE record_id = ?", recordID)
-		return err
+		if _, err = w.exec("DELETE FROM history WHERE record_id = ?", recordID); err != nil || why != WhyEdited {
+			return err
+		}
+		return w.giveWay(by, recordID, s.now().UnixMilli())
 	})
 	if err != nil {
 		return false, fmt.Errorf("bring a record back: %w", err)
 	}
 	return ok, nil
+}
+
+// giveWay moves the last of the editions that follow one to the history of the one that is in use again.
+func (w *writerTx) giveWay(edition, to string, nowMS int64) error {
+	for {
+		var next string
+		err := w.row("SELECT by_id FROM history WHERE record_id = ? AND why = ?", []any{edition, WhyEdited}, &next)
+		if errors.Is(err, sql.ErrNoRows) || next == to {
+			return w.supersede(Supersession{Old: edition, New: to, Why: WhyEdited}, nowMS)
+		}
+		if err != nil {
+			return err
+		}
+		edition = next
+	}
 }
 
 // insertRow inserts a row that was kept as a JSON object, with the columns that both it and the table have.

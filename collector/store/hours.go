@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -47,4 +49,68 @@ func (s *Store) Hours(ctx context.Context, namespace string, since time.Time) (o
 		out = append(out, h)
 	}
 	return out, rows.Err()
+}
+
+// Took is how long one run of a hook took, from its beginning until it had handed its event over.
+type Took struct {
+	Kind string // of the event
+	At   time.Time
+	Time time.Duration
+}
+
+// HookTimes are those of the last events, the latest first; only of this machine's hooks.
+func (s *Store) HookTimes(ctx context.Context, limit int) (out []Took, err error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT kind, fired_us, done_us FROM events ORDER BY seq DESC LIMIT ?", limit)
+	if err != nil {
+		return nil, fmt.Errorf("read how long hooks took: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var v Took
+		var from, to int64
+		if err := rows.Scan(&v.Kind, &from, &to); err != nil {
+			return nil, fmt.Errorf("read how long hooks took: %w", err)
+		}
+		if from == 0 || to < from {
+			continue
+		}
+		v.At, v.Time = time.UnixMicro(from).UTC(), time.Duration(to-from)*time.Microsecond
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// About is what a record is about, without what it says.
+type About struct {
+	Type     string
+	Files    []string
+	Concepts []string
+}
+
+// Abouts tells of the newest records of a namespace what they are about, and how many records it has.
+func (s *Store) Abouts(ctx context.Context, namespace string, limit int) (out []About, total int, err error) {
+	ns, ok := s.spaces.id(namespace)
+	if !ok {
+		return nil, 0, nil
+	}
+	if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(n), 0) FROM record_counts WHERE ns = ?", ns).Scan(&total); err != nil {
+		return nil, 0, fmt.Errorf("read what records are about: %w", err)
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT type, files, concepts FROM records WHERE ns = ? ORDER BY created_ms DESC LIMIT ?", ns, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read what records are about: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var a About
+		var files, concepts []byte
+		if err := rows.Scan(&a.Type, &files, &concepts); err != nil {
+			return nil, 0, fmt.Errorf("read what records are about: %w", err)
+		}
+		if err := errors.Join(json.Unmarshal(files, &a.Files), json.Unmarshal(concepts, &a.Concepts)); err != nil {
+			return nil, 0, fmt.Errorf("read what records are about: %w", err)
+		}
+		out = append(out, a)
+	}
+	return out, total, rows.Err()
 }

@@ -10,6 +10,12 @@ import (
 // ErrSameProject means that a project is to be merged with itself.
 var ErrSameProject = errors.New("the two are one project")
 
+// ProjectPath is where a namespace's project lay when it was first seen; empty when unknown.
+func (s *Store) ProjectPath(namespace string) (path string) {
+	_ = s.read.QueryRowContext(context.Background(), "SELECT project_path FROM namespaces WHERE namespace = ?", namespace).Scan(&path) // none: unknown
+	return path
+}
+
 // Merge moves all that a namespace holds into another one, which is made at projectPath if there is none: as after a
 // project has moved. What waits to be brought back moves too. It gives how many events and records moved.
 func (s *Store) Merge(ctx context.Context, from, into, projectPath string) (events, records int, err error) {

@@ -31,12 +31,16 @@ type Bonds struct {
 
 // Filter narrows a choice of records; empty fields choose all.
 type Filter struct {
-	Types   []string // observation types, or types of records about a session
-	Since   time.Time
-	Session string // only records whose first source is an event of this session
+	Types    []string // observation types, or types of records about a session
+	Since    time.Time
+	Until    time.Time // before it
+	Projects bool      // no records about a session as a whole
+	Session  string    // only records whose first source is an event of this session
 }
 
-func (f Filter) empty() bool { return len(f.Types) == 0 && f.Since.IsZero() && f.Session == "" }
+func (f Filter) empty() bool {
+	return len(f.Types) == 0 && f.Since.IsZero() && f.Until.IsZero() && f.Session == "" && !f.Projects
+}
 
 // where is the filter as SQL conditions on the table r, each preceded by AND.
 func (f Filter) where() (string, []any) {
@@ -50,6 +54,13 @@ func (f Filter) where() (string, []any) {
 	if !f.Since.IsZero() {
 		b.WriteString(" AND r.created_ms >= ?")
 		args = append(args, f.Since.UnixMilli())
+	}
+	if !f.Until.IsZero() {
+		b.WriteString(" AND r.created_ms < ?")
+		args = append(args, f.Until.UnixMilli())
+	}
+	if f.Projects {
+		b.WriteString(" AND r.record_type = ''")
 	}
 	if f.Session != "" {
 		b.WriteString(" AND r.session_id = ?")

@@ -43,7 +43,7 @@ func newMoment(e *event.Event) moment {
 		m.kind, m.text, m.record = "saved", saved.Record.Title, saved.Record.RecordID
 	case e.Kind == event.KindToolUse:
 		t := b.Tool()
-		m.tool, m.input, m.whole, m.result = t.Name, telling(t.Input), readable(t.Input), result(t.Response)
+		m.tool, m.input, m.whole, m.result = t.Name, within(m.project, telling(t.Input)), readable(t.Input), result(t.Response)
 	case b.Type == event.BodyJSON:
 		m.text = readable(b.Data)
 	}
@@ -68,8 +68,19 @@ func telling(input json.RawMessage) string {
 	return oneLine(readable(input))
 }
 
-func oneLine(s string) string {
-	return event.CutChars(strings.Join(strings.Fields(event.CutChars(s, 4*lineChars)), " "), lineChars)
+// within is a text in which files of the project are named by their paths in it.
+func within(project, s string) string {
+	if len(project) < 2 {
+		return s
+	}
+	return strings.ReplaceAll(s, strings.TrimRight(project, `/\`)+"/", "")
+}
+
+func oneLine(s string) string { return oneLineOf(s, lineChars) }
+
+// oneLineOf is the beginning of a text in one line.
+func oneLineOf(s string, chars int) string {
+	return event.CutChars(strings.Join(strings.Fields(event.CutChars(s, 4*chars)), " "), chars)
 }
 
 // readable is JSON as a person reads it: a string as its text, anything else indented.

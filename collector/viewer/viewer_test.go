@@ -216,6 +216,9 @@ func (w *world) record(r event.Record) string {
 	if r.Strategy == "" {
 		r.Strategy = event.StrategyRules
 	}
+	if r.Summary == "" {
+		r.Summary = "Something."
+	}
 	if r.SourceEventIDs == nil {
 		r.SourceEventIDs = []string{w.ids.Next(time.Second)}
 	}
