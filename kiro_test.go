@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -139,15 +140,21 @@ func fire(hooks []kiroHook, env []string, stdin func() (io.Reader, error)) error
 	return errors.Join(faults...)
 }
 
-// agentHooks are the hooks that an agent's file has for an event. Kiro refuses a file whose shape it does not know.
+// agentHooks are the hooks that an agent's file has for an event. Kiro refuses a file whose shape it does not know: a key
+// or an event that agents do not have, another agent's nesting, or both names of one key.
 func agentHooks(agent, event string) ([]kiroHook, error) {
 	var a struct {
 		Name        string   `json:"name"`
 		Description string   `json:"description"`
 		Prompt      string   `json:"prompt"`
 		Tools       []string `json:"tools"`
-		Include     bool     `json:"includeMcpJson"`
-		Hooks       map[string][]struct {
+		Include     *bool    `json:"includeMcpJson"`
+		Legacy      *bool    `json:"useLegacyMcpJson"`
+		Servers     map[string]struct {
+			Command string   `json:"command"`
+			Args    []string `json:"args"`
+		} `json:"mcpServers"`
+		Hooks map[string][]struct {
 			Command   string `json:"command"`
 			TimeoutMS int    `json:"timeout_ms"`
 			MaxOutput int    `json:"max_output_size"`
@@ -163,6 +170,14 @@ func agentHooks(agent, event string) ([]kiroHook, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a); err != nil {
 		return nil, fmt.Errorf("agent %s: %w", agent, err)
+	}
+	if a.Include != nil && a.Legacy != nil {
+		return nil, fmt.Errorf("agent %s: duplicate field includeMcpJson", agent)
+	}
+	for name := range a.Hooks {
+		if !slices.Contains([]string{"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"}, name) {
+			return nil, fmt.Errorf("agent %s: unknown hook %s", agent, name)
+		}
 	}
 	var out []kiroHook
 	for _, h := range a.Hooks[event] {

@@ -2,6 +2,7 @@ package install
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -29,11 +30,28 @@ func agentHook(event, command string) object {
 	return append(o, member{"command", command}, member{"timeout_ms", 10_000}, member{"max_output_size", size})
 }
 
-// agentShape is what an agent file of engines v1 and v2 holds of ours, for a program as a shell spells it.
-func agentShape(program string) shape {
-	s := shape{found: agentEntries, command: agentCommand, good: goodAgentHook, check: agentFit}
+// agentShape is what an agent file of engines v1 and v2 holds of ours: hooks, and in some the MCP server.
+func agentShape(program spelling, set surfaceSet) shape {
+	s := shape{command: agentCommand, good: goodAgentHook, check: agentFit}
+	s.found = func(d *document) (out []place) {
+		if set.agents {
+			out = agentEntries(d)
+		}
+		if set.servers {
+			out = append(out, mcpEntries(d)...)
+		}
+		return out
+	}
+	if set.servers {
+		server := mcpShape(program.plain).slots[0]
+		server.when = needsServer
+		s.slots = append(s.slots, server)
+	}
+	if !set.agents {
+		return s
+	}
 	for _, event := range agentEvents() {
-		command := agentCommandLine(event, program)
+		command := agentCommandLine(event, program.shell)
 		s.slots = append(s.slots, slot{
 			path: []string{"hooks", event}, kind: '[',
 			want: []entry{{id: event, command: command, value: agentHook(event, command)}},
@@ -106,7 +124,39 @@ func memberOf(v hujson.Value, key string) *hujson.Value {
 
 // goodAgentHook tells whether Kiro takes the entry: known keys of the right type, and a matcher that lets every tool
 // through.
-func goodAgentHook(v hujson.Value, want entry) bool { return agentHookFault(v, want.id) == "" }
+func goodAgentHook(v hujson.Value, want entry) bool {
+	return want.id == mcpEntry || agentHookFault(v, want.id) == ""
+}
+
+// needsServer tells whether an agent has to name our server itself for its model to see it: it may use the server's tools,
+// and takes no servers from mcp.json. One that is there already is kept up to date.
+func needsServer(d *document) bool {
+	return len(mcpEntries(d)) > 0 || d.find("mcpServers", programName) == nil && !takesServers(d) && mayUseServer(d)
+}
+
+// takesServers tells whether an agent has the servers of mcp.json, too.
+func takesServers(d *document) bool {
+	for _, key := range []string{"includeMcpJson", "useLegacyMcpJson"} {
+		if l, ok := lit(d.find(key)); ok && l.Kind() == 't' {
+			return true
+		}
+	}
+	return false
+}
+
+// mayUseServer tells whether an agent's list of tools admits those of our server. The list is the agent's owner's to
+// widen; without one an agent has no tools at all.
+func mayUseServer(d *document) bool {
+	tools := d.find("tools")
+	if tools == nil {
+		return false
+	}
+	a, ok := tools.Value.(*hujson.Array)
+	return ok && slices.ContainsFunc(a.Elements, func(v hujson.Value) bool {
+		l, ok := lit(&v)
+		return ok && l.Kind() == '"' && (l.String() == "*" || l.String() == "@"+programName || strings.HasPrefix(l.String(), "@"+programName+"/"))
+	})
+}
 
 // agentHookFault says what is wrong with one of our entries, "" for nothing.
 func agentHookFault(v hujson.Value, event string) string {

@@ -30,6 +30,8 @@ type Agent struct {
 	Project bool   `json:"project"`           // stands in the project, where it goes before a user's agent of the same name
 	Link    string `json:"link,omitempty"`    // what it links to, "" for a regular file
 	Ours    int    `json:"hooks"`             // hooks of ours in it
+	Server  bool   `json:"server"`            // it names our MCP server itself, or would have to
+	NoTools bool   `json:"no_tools"`          // its list of tools leaves out those of our server
 	Trouble string `json:"trouble,omitempty"` // why it cannot be read or edited, "" if it can
 }
 
@@ -182,7 +184,7 @@ func agentsIn(dir string, project bool) (out []Agent) {
 		if err != nil {
 			a.Trouble = err.Error()
 		} else {
-			a.Ours = len(agentEntries(d))
+			a.Ours, a.Server, a.NoTools = len(agentEntries(d)), needsServer(d), !mayUseServer(d)
 			if n, ok := stringAt(d.root, "name"); ok && n != "" {
 				a.Name = n
 			}

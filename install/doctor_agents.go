@@ -53,13 +53,13 @@ func (d *doctor) unreadable(check string, a Agent) {
 func (d *doctor) modelAgent(check string, a Agent) {
 	if a.Ours > 0 {
 		d.report(Finding{Check: check, Status: Fail, Path: a.Path, Detail: "the agent of kiro-learn's own model runs has hooks, so it would remember itself"},
-			d.file(a.Path, "hooks of agent "+a.Name, cleanAgent(a.Path)))
+			d.file(a.Path, "hooks of agent "+a.Name, cleanAgent(a.Path, everySurface())))
 	}
 }
 
 // hookedAgent looks at our entries in one file. One mend puts all of them right.
 func (d *doctor) hookedAgent(check string, a Agent, doc *document) {
-	mend := d.file(a.Path, "hooks of agent "+a.Name, shaped(agentShape(d.spelling(a.Project)), nil))
+	mend := d.file(a.Path, "hooks of agent "+a.Name, shaped(agentShape(d.env.spelling(d.found.Program, a.Project), everySurface()), nil))
 	bad := func(status Status, format string, args ...any) {
 		d.report(Finding{Check: check, Status: status, Path: a.Path, Detail: fmt.Sprintf(format, args...)}, mend)
 	}
@@ -84,6 +84,12 @@ func (d *doctor) hookedAgent(check string, a Agent, doc *document) {
 			bad(Fail, "the hook of %s runs kiro-learn %s", p.id, c.Hook)
 		}
 	}
+	d.servers(check, a.Path, doc, mend)
+	if err := mcpFit(doc); err != nil && mayUseServer(doc) && !takesServers(doc) {
+		d.report(Finding{Check: check, Status: Warn, Path: a.Path, Detail: "the agent " + err.Error() + ", so it cannot search its memory", Fix: "rename that server and type: kiro-learn install"}, nil)
+	} else if len(mcpEntries(doc)) == 0 && a.Server {
+		bad(Warn, "the agent takes no servers from mcp.json and does not name ours, so it cannot search its memory")
+	}
 	for _, event := range agentEvents() {
 		switch n := seen[event]; {
 		case n == 0:
@@ -92,14 +98,6 @@ func (d *doctor) hookedAgent(check string, a Agent, doc *document) {
 			bad(Warn, "the hook of %s stands there %d times", event, n)
 		}
 	}
-}
-
-// spelling is the program as files of a scope name it.
-func (d *doctor) spelling(project bool) string {
-	if project {
-		return programName
-	}
-	return d.env.shellPath(d.found.Program)
 }
 
 // othersInAgent looks at what is not ours but makes Kiro drop the file, and our hooks with it.
@@ -119,6 +117,9 @@ func (d *doctor) othersInAgent(check string, a Agent, doc *document) {
 		if k := keyOf(root, i); !slices.Contains(agentKeys(), k) {
 			warn(root.Members[i].Name, "agents have no key %q", k)
 		}
+	}
+	if old := doc.find("useLegacyMcpJson"); old != nil && doc.find("includeMcpJson") != nil {
+		warn(*old, "useLegacyMcpJson is an older name of includeMcpJson, which is there, too")
 	}
 	hooks := doc.find("hooks")
 	o, ok := (*hujson.Object)(nil), false

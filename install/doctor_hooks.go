@@ -44,7 +44,7 @@ func (d *doctor) hooks(check string) {
 }
 
 func (d *doctor) wantedHooks(via string) redo {
-	program := d.spelling(via == viaProject)
+	program := d.env.spelling(d.found.Program, via == viaProject).shell
 	return shaped(v1Shape(program, via), v1File(program, via))
 }
 
@@ -164,7 +164,7 @@ func (d *doctor) ide0File(check, path, event string) {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "bears kiro-learn's name and runs something else", Fix: "rename the file and type: kiro-learn install --surface ide0"}, nil)
 		return
 	}
-	program := d.spelling(d.found.Program.OnPath)
+	program := d.env.spelling(d.found.Program, d.found.Program.OnPath).shell
 	mend := d.file(path, event+" of Kiro IDE 0", func(old []byte, exists bool, m fileMemory) (outcome, error) {
 		after, err := ide0Edit(old, event, program)
 		return outcome{after: after, memory: &m}, err

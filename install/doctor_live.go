@@ -43,7 +43,12 @@ func (d *doctor) mcpFile(check, path string, project bool) (servers int) {
 	if project {
 		program = programName
 	}
-	mend := d.file(path, "MCP server", shaped(mcpShape(program), nil))
+	d.servers(check, path, doc, d.file(path, "MCP server", shaped(mcpShape(program), nil)))
+	return len(mcpEntries(doc))
+}
+
+// servers looks at the entries of our server in one file.
+func (d *doctor) servers(check, path string, doc *document, mend func() error) {
 	places := mcpEntries(doc)
 	if len(places) > 1 {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: fmt.Sprintf("the MCP server stands there %d times", len(places))}, mend)
@@ -57,7 +62,6 @@ func (d *doctor) mcpFile(check, path string, project bool) (servers int) {
 			d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "the MCP server is switched off", Fix: `set "disabled" to false in it`}, nil)
 		}
 	}
-	return len(places)
 }
 
 // kiro looks at Kiro's own settings.

@@ -25,7 +25,10 @@ type slot struct {
 	path []string
 	kind hujson.Kind // '[' or '{'
 	want []entry
+	when func(d *document) bool // whether a document needs it; nil for all do
 }
+
+func (s slot) neededIn(d *document) bool { return s.when == nil || s.when(d) }
 
 // An entry is one hook or server that we add.
 type entry struct {
@@ -55,6 +58,9 @@ func (s shape) put(d *document, mem before) error {
 		return err
 	}
 	for _, slot := range s.slots {
+		if !slot.neededIn(d) {
+			continue
+		}
 		if err := d.openContainer(slot.path, slot.kind, mem); err != nil {
 			return err
 		}
@@ -193,6 +199,9 @@ func (s shape) verify(old, edited []byte, memNew before) error {
 		return err
 	}
 	for _, slot := range s.slots {
+		if !slot.neededIn(is) {
+			continue
+		}
 		for _, e := range slot.want {
 			n := 0
 			for _, p := range s.found(is) {

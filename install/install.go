@@ -13,7 +13,9 @@
 //	CLI engines v1, v2   the agents' "hooks" in ~/.kiro/agents/*.json; an agent of our own if there is none
 //	CLI engine v3, IDE 1 ~/.kiro/hooks/kiro-learn.json, or the project's
 //	IDE 0                the project's .kiro/hooks/kiro-learn-*.kiro.hook, only where IDE 0 is in use
-//	MCP                  ~/.kiro/settings/mcp.json, or the project's
+//	MCP                  ~/.kiro/settings/mcp.json, or the project's; and those of the hooked agents that take no servers
+//	                     from there but may use ours, in their "mcpServers". A list of tools that does not admit ours is
+//	                     its owner's to widen
 //
 // One CLI binary may run any engine, so both kinds are written for every machine; the collector stores an event once
 // even if both fire.
@@ -67,26 +69,34 @@ func (e *UsageError) Error() string { return e.why }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// surfaceSet says which kinds of file to write.
-type surfaceSet struct{ agents, hooks, ide0, mcp bool }
+// surfaceSet says which kinds of entry to write.
+type surfaceSet struct {
+	agents  bool // hooks of agents
+	servers bool // the MCP server in agents that would not see it otherwise
+	hooks   bool // of hook files
+	ide0    bool // hooks of IDE 0
+	mcp     bool // the MCP server in mcp.json
+}
+
+func everySurface() surfaceSet { return surfaceSet{true, true, true, true, true} }
 
 func surfaces(o Options, f Found) (surfaceSet, error) {
 	old := major(f.IDE) == 0
 	switch o.Surface {
 	case "", "auto":
-		return surfaceSet{agents: true, hooks: true, ide0: old, mcp: true}, nil
+		return surfaceSet{agents: true, servers: true, hooks: true, ide0: old, mcp: true}, nil
 	case "kiro-cli":
-		return surfaceSet{agents: true, hooks: true, mcp: true}, nil
+		return surfaceSet{agents: true, servers: true, hooks: true, mcp: true}, nil
 	case "kiro-ide":
 		return surfaceSet{hooks: true, ide0: old, mcp: true}, nil
 	case "agents":
-		return surfaceSet{agents: true}, nil
+		return surfaceSet{agents: true, servers: true}, nil
 	case "hooks":
 		return surfaceSet{hooks: true}, nil
 	case "ide0":
 		return surfaceSet{ide0: true}, nil
 	case "mcp":
-		return surfaceSet{mcp: true}, nil
+		return surfaceSet{servers: true, mcp: true}, nil
 	}
 	return surfaceSet{}, usage("there is no surface %q: use auto, kiro-cli, kiro-ide, agents, hooks, ide0 or mcp", o.Surface)
 }
@@ -189,7 +199,7 @@ func PlanUninstall(env Env, o Options) (*Plan, error) {
 	if o.Project && env.Project == "" {
 		return nil, usage("this directory belongs to no project: change into one, or leave out --project")
 	}
-	set := surfaceSet{true, true, true, true}
+	set := everySurface()
 	if o.Surface != "" && o.Surface != "auto" {
 		var err error
 		if set, err = surfaces(o, Found{IDE: "0.0"}); err != nil {

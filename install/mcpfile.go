@@ -2,6 +2,9 @@ package install
 
 import "github.com/tailscale/hujson"
 
+// mcpEntry is what an entry does that is our server.
+const mcpEntry = "mcp"
+
 // mcpServer is our server in mcp.json. Kiro starts it without a shell, so program is a plain path or name.
 func mcpServer(program string) object {
 	return object{{"command", program}, {"args", list{"mcp"}}}
@@ -19,7 +22,7 @@ func mcpShape(program string) shape {
 		good:    func(v hujson.Value, _ entry) bool { return true },
 		check:   mcpFit,
 		slots: []slot{{path: []string{"mcpServers"}, kind: '{', want: []entry{
-			{key: programName, id: "mcp", command: program, value: mcpServer(program)},
+			{key: programName, id: mcpEntry, command: program, value: mcpServer(program)},
 		}}},
 	}
 }
@@ -36,7 +39,7 @@ func mcpEntries(d *document) (out []place) {
 	}
 	for i := range o.Members {
 		if mcpIsOurs(o.Members[i].Value) {
-			out = append(out, place{[]string{"mcpServers"}, i, "mcp", &o.Members[i].Value})
+			out = append(out, place{[]string{"mcpServers"}, i, mcpEntry, &o.Members[i].Value})
 		}
 	}
 	return out

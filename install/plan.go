@@ -109,6 +109,9 @@ type planner struct {
 	mem   *memory
 	plan  *Plan
 	seen  map[string]bool // targets already planned: two links may lead to one file
+
+	set     surfaceSet // of an install
+	program spelling
 }
 
 func newPlanner(env Env, o Options, f Found) *planner {

@@ -16,6 +16,20 @@ type Program struct {
 	Warning string `json:"warning,omitempty"` // empty, or why the path may not last
 }
 
+// A spelling is the program as files name it.
+type spelling struct {
+	shell string // in a line that a shell reads
+	plain string // where no shell comes between
+}
+
+// spelling is how the files of a scope name the program: those of a project by its name alone, since a team shares them.
+func (env Env) spelling(p Program, project bool) spelling {
+	if project {
+		return spelling{programName, programName}
+	}
+	return spelling{env.shellPath(p), p.Path}
+}
+
 // findProgram chooses the path, and says so where there is no good one. A package manager's link on PATH goes before the versioned directory behind it. A
 // build in a temporary place, or under another name, is copied to the user's own bin directory.
 func findProgram(env Env) Program {

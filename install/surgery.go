@@ -219,13 +219,18 @@ func comments(extra []byte) string {
 // edited text.
 type before map[string]*string
 
-// openContainer makes sure that path is a container of the kind ('{' or '['), and notes in mem what was there if it
-// had no children.
-func (d *document) openContainer(path []string, kind hujson.Kind, mem before) error {
+// noteEmpty notes in mem what a document without members looks like.
+func (d *document) noteEmpty(mem before) {
 	if len(items(&d.root).items) == 0 {
 		was := string(d.text[d.root.StartOffset:d.root.EndOffset])
 		mem[""] = &was
 	}
+}
+
+// openContainer makes sure that path is a container of the kind ('{' or '['), and notes in mem what was there if it
+// had no children.
+func (d *document) openContainer(path []string, kind hujson.Kind, mem before) error {
+	d.noteEmpty(mem)
 	for n := 1; n <= len(path); n++ {
 		k := hujson.Kind('{')
 		if n == len(path) {

@@ -14,7 +14,7 @@ import (
 
 // kinds are the files that hold entries of ours among others'.
 func kinds() map[string]shape {
-	return map[string]shape{"agent": agentShape("/opt/kiro-learn"), "hooks": v1Shape("/opt/kiro-learn", viaUser), "mcp": mcpShape("/opt/kiro-learn")}
+	return map[string]shape{"agent": agentShape(spelling{"/opt/kiro-learn", "/opt/kiro-learn"}, everySurface()), "hooks": v1Shape("/opt/kiro-learn", viaUser), "mcp": mcpShape("/opt/kiro-learn")}
 }
 
 // FuzzEdit: arbitrary bytes are either refused, or edited so that our entries are there once, a second edit changes
@@ -58,7 +58,9 @@ func checkEdit(t complainer, kind string, s shape, old, after []byte, mem before
 	}
 	want := 0
 	for _, slot := range s.slots {
-		want += len(slot.want)
+		if slot.neededIn(d) {
+			want += len(slot.want)
+		}
 	}
 	if n := len(s.found(d)); n != want {
 		t.Errorf("%s: %d entries, want %d: %q", kind, n, want, after)
@@ -233,6 +235,19 @@ func (g genDoc) containerOr(full func() string) string {
 	return full()
 }
 
+// toolsOfAgent draws what decides whether an agent has to name our server itself.
+func (g genDoc) toolsOfAgent() (members []string) {
+	add := func(s ...string) {
+		if s := g.pick("tools", s...); s != "" {
+			members = append(members, s)
+		}
+	}
+	add("", `"tools": ["*"]`, `"tools":["read", "@kiro-learn"]`, `"tools": ["read"]`, `"tools": null`)
+	add("", "", `"includeMcpJson": false`, `"includeMcpJson":true`)
+	add("", "", `"mcpServers": null`, `"mcpServers": { }`, `"mcpServers": {"git": {"command": "uvx"}}`, `"mcpServers": {"kiro-learn": {"command": "npx"}}`)
+	return members
+}
+
 func (g genDoc) hooksOfAgent() string {
 	return g.containerOr(func() string {
 		var events []string
@@ -261,6 +276,7 @@ func (g genDoc) draw(kind string) string {
 		switch kind {
 		case "agent":
 			known = append(known, `"hooks": `+g.hooksOfAgent())
+			known = append(known, g.toolsOfAgent()...)
 		case "mcp":
 			known = append(known, `"mcpServers":`+g.containerOr(func() string { return g.object(1, []string{`"git": {"command": "uvx"}`}) }))
 		case "hooks":

@@ -18,9 +18,10 @@ func (p *planner) install(set surfaceSet) error {
 	if err != nil {
 		return err
 	}
-	dir, via, shell, bare := p.env.userDir(), viaUser, p.env.shellPath(p.found.Program), p.found.Program.Path
+	p.set, p.program = set, p.env.spelling(p.found.Program, p.opt.Project)
+	dir, via := p.env.userDir(), viaUser
 	if p.opt.Project {
-		dir, via, shell, bare = p.env.projectDir(), viaProject, programName, programName
+		dir, via = p.env.projectDir(), viaProject
 		p.plan.project = p.env.Project
 		if !p.found.Program.OnPath {
 			p.note("These files run %s by its name, which PATH does not find here: put %s on PATH.", programName, p.found.Program.Path)
@@ -29,18 +30,16 @@ func (p *planner) install(set surfaceSet) error {
 			p.note("This project has no agents of its own; Kiro CLI 2 runs the hooks of yours: type kiro-learn install as well.")
 		}
 	}
-	p.program()
-	if set.agents {
-		p.agents(chosen, own, shell)
-	}
+	p.copyProgram()
+	p.agents(chosen, own)
 	if set.hooks {
-		p.hookFile(filepath.Join(dir, "hooks", programName+".json"), shell, via)
+		p.hookFile(filepath.Join(dir, "hooks", programName+".json"), p.program.shell, via)
 	}
 	if set.ide0 {
-		p.ide0(shell)
+		p.ide0(p.program.shell)
 	}
 	if set.mcp {
-		p.consider(filepath.Join(dir, "settings", "mcp.json"), "MCP server "+programName, shaped(mcpShape(bare), mcpFile(bare)))
+		p.consider(filepath.Join(dir, "settings", "mcp.json"), "MCP server "+programName, shaped(mcpShape(p.program.plain), mcpFile(p.program.plain)))
 	}
 	p.remarks(set, chosen)
 	return nil
@@ -65,8 +64,8 @@ func shaped(s shape, whole object) redo {
 	}
 }
 
-// program plans the copy of a program that stands where it cannot stay.
-func (p *planner) program() {
+// copyProgram plans the copy of a program that stands where it cannot stay.
+func (p *planner) copyProgram() {
 	pr := p.found.Program
 	if pr.Warning != "" {
 		p.note("%s.", pr.Warning)
@@ -90,27 +89,52 @@ func (p *planner) program() {
 	p.plan.Changes = append(p.plan.Changes, action)
 }
 
-func (p *planner) agents(chosen []Agent, own bool, shell string) {
+// agents plans the files of agents.
+func (p *planner) agents(chosen []Agent, own bool) {
+	if !p.set.agents && !p.set.servers {
+		return
+	}
+	var closed []string
 	for _, a := range chosen {
-		p.consider(a.Path, "hooks of agent "+a.Name, shaped(agentShape(shell), nil))
+		p.consider(a.Path, agentEntriesOf(a, p.set), shaped(agentShape(p.program, p.set), nil))
+		if p.set.servers && a.NoTools {
+			closed = append(closed, a.Name)
+		}
+	}
+	if len(closed) > 0 {
+		p.note("Agents whose lists of tools leave out memory, so that they cannot search it: %s. To let them, add \"@%s\" to their tools.", strings.Join(closed, ", "), programName)
+	}
+	if !p.set.agents {
+		return
 	}
 	if own {
-		p.ownAgent(shell)
+		p.ownAgent()
 	}
 	if !slices.Contains(p.found.Engines, "v1") || p.opt.Project {
 		return // engine v3 runs the hook file whatever the agent
 	}
-	p.startedAgent(chosen, own, shell)
+	p.startedAgent(chosen, own)
 }
 
-func (p *planner) ownAgent(shell string) {
+// agentEntriesOf says what of ours stands in an agent's file.
+func agentEntriesOf(a Agent, set surfaceSet) string {
+	switch {
+	case set.agents && set.servers && a.Server:
+		return "hooks and MCP server of agent " + a.Name
+	case set.agents:
+		return "hooks of agent " + a.Name
+	}
+	return "MCP server of agent " + a.Name
+}
+
+func (p *planner) ownAgent() {
 	file := filepath.Join(p.env.userDir(), "agents", ownAgentName+".json")
-	p.consider(file, "an agent like Kiro's default, with hooks", shaped(agentShape(shell), ownAgent(shell)))
+	p.consider(file, "an agent like Kiro's default, with hooks", shaped(agentShape(p.program, p.set), ownAgent(p.program.shell)))
 }
 
 // startedAgent sees to it that the agent which Kiro starts is one with hooks. Where that is its built-in one, which has no
 // file, our own is offered as the default, unless the user has said which agents this is about.
-func (p *planner) startedAgent(chosen []Agent, own bool, shell string) {
+func (p *planner) startedAgent(chosen []Agent, own bool) {
 	f := p.found
 	hooked := func(name string) bool { return slices.ContainsFunc(chosen, func(a Agent) bool { return a.is(name) }) }
 	ours := own || hooked(ownAgentName)
@@ -131,7 +155,7 @@ func (p *planner) startedAgent(chosen []Agent, own bool, shell string) {
 	}
 	p.plan.AsksDefault = true
 	if p.opt.SetDefault {
-		p.ownAgent(shell)
+		p.ownAgent()
 		p.consider(p.userSettings(), "default agent "+ownAgentName, setDefault)
 		return
 	}
@@ -144,32 +168,6 @@ func (p *planner) startedAgent(chosen []Agent, own bool, shell string) {
 
 func (p *planner) userSettings() string {
 	return filepath.Join(p.env.userDir(), "settings", "cli.json")
-}
-
-func setDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
-	if !exists {
-		return outcome{after: newFile(object{{defaultSetting, ownAgentName}}), memory: &fileMemory{Created: true, Before: before{defaultSetting: nil}}}, nil
-	}
-	d, err := parse(old)
-	if err != nil {
-		return outcome{}, err
-	}
-	if k := d.twice(defaultSetting); k != "" {
-		return outcome{}, &syntaxError{1, "holds the key " + k + " twice"}
-	}
-	v := d.find(defaultSetting)
-	if l, ok := lit(v); ok && l.Kind() == '"' && l.String() == ownAgentName {
-		return outcome{after: old, memory: &m}, nil
-	}
-	m.Before = before{defaultSetting: nil}
-	if v == nil {
-		err = d.addMember(nil, defaultSetting, ownAgentName)
-	} else {
-		was := string(d.text[v.StartOffset:v.EndOffset])
-		m.Before[defaultSetting] = &was
-		err = d.replace(v, d.look.render(ownAgentName, layout{inline: true}))
-	}
-	return outcome{after: d.bytes(), memory: &m}, err
 }
 
 // hookFile plans kiro-learn.json for engine v3 and IDE 1, which skip a link there.
@@ -254,7 +252,7 @@ func (p *planner) uninstall(set surfaceSet) {
 	for _, dir := range dirs {
 		p.sweep(dir, set)
 	}
-	if set.agents && set.hooks && set.mcp && !p.opt.Project {
+	if set == everySurface() && !p.opt.Project {
 		p.leftFiles(dirs)
 		if f := p.mem.Program; f != "" {
 			if _, err := os.Lstat(f); err == nil {
@@ -262,17 +260,19 @@ func (p *planner) uninstall(set surfaceSet) {
 			}
 		}
 	}
-	if set != (surfaceSet{true, true, true, true}) {
+	if set != everySurface() {
 		p.plan.keeps = true
 	}
 }
 
 // sweep plans the removal of ours from one .kiro directory.
 func (p *planner) sweep(dir string, set surfaceSet) {
+	if set.agents || set.servers {
+		for _, a := range agentsIn(filepath.Join(dir, "agents"), false) {
+			p.consider(a.Path, agentEntriesOf(a, set), cleanAgent(a.Path, set))
+		}
+	}
 	if set.agents {
-		eachFile(filepath.Join(dir, "agents"), ".json", func(path string) {
-			p.consider(path, "hooks of agent "+strings.TrimSuffix(filepath.Base(path), ".json"), cleanAgent(path))
-		})
 		p.consider(filepath.Join(dir, "settings", "cli.json"), "default agent", restoreDefault)
 	}
 	if set.hooks {
@@ -297,7 +297,7 @@ func (p *planner) leftFiles(dirs []string) {
 			continue
 		}
 		dirs = append(dirs, dir)
-		p.sweep(dir, surfaceSet{true, true, true, true})
+		p.sweep(dir, everySurface())
 	}
 }
 
@@ -318,8 +318,8 @@ func cleaned(s shape, rest func(d *document, m fileMemory) bool) redo {
 	}
 }
 
-func cleanAgent(path string) redo {
-	return cleaned(agentShape(""), func(d *document, m fileMemory) bool {
+func cleanAgent(path string, set surfaceSet) redo {
+	return cleaned(agentShape(spelling{}, set), func(d *document, m fileMemory) bool {
 		if !m.Created && !(m.unknown && filepath.Base(path) == ownAgentName+".json") {
 			return false
 		}
@@ -364,28 +364,4 @@ func cleanIDE0(old []byte, exists bool, m fileMemory) (outcome, error) {
 		return outcome{gone: true}, nil
 	}
 	return outcome{after: old}, nil
-}
-
-// restoreDefault gives Kiro the default agent that it had, unless the user has chosen another one since.
-func restoreDefault(old []byte, exists bool, m fileMemory) (outcome, error) {
-	if !exists {
-		return outcome{gone: true}, nil
-	}
-	d, err := parse(old)
-	if err != nil {
-		return outcome{}, err
-	}
-	v := d.find(defaultSetting)
-	if l, ok := lit(v); !ok || l.Kind() != '"' || l.String() != ownAgentName {
-		return outcome{after: old}, nil
-	}
-	if was := m.Before[defaultSetting]; was != nil {
-		err = d.replace(v, *was)
-	} else {
-		err = d.dropMember([]string{defaultSetting})
-	}
-	if err == nil && m.Created && hollow(d) {
-		return outcome{gone: true}, nil
-	}
-	return outcome{after: d.bytes()}, err
 }
