@@ -41,7 +41,7 @@ func (r collectorRun) Run(a *app) error {
 	for _, w := range warnings {
 		log.Warn(w, nil)
 	}
-	o := collector.Options{Dirs: a.dirs, Config: a.config, Version: a.version, Log: log, Doctor: a.findings}
+	o := collector.Options{Dirs: a.dirs, Config: a.config, Version: a.version, Log: log, Made: hooks.Transcripts(a.dirs).Made, Doctor: a.findings}
 	if r.Listen != "" {
 		o.Listen = &collector.Listen{Address: r.Listen, TokenFile: r.TokenFile, Cert: r.TLSCert, Key: r.TLSKey, Insecure: r.Insecure, Hosts: r.Host}
 	}

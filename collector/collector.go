@@ -43,6 +43,7 @@ type Options struct {
 	Version string
 	Log     *logfile.Log
 	Now     func() time.Time                   // nil: time.Now
+	Made    func(sessionID string) []string    // gives the texts of a session's prompts that Kiro made itself; nil: none are known
 	Doctor  func(context.Context) (any, error) // gives doctor's findings, a list that is JSON; nil: there is none
 	Listen  *Listen                            // a TCP address too; the collector then never leaves for being idle
 }

@@ -23,6 +23,7 @@ func (c *Collector) newSummaries() *summary.Maker {
 			c.last.Store(c.o.Now().UnixNano())
 			c.running.Add(int64(n))
 		},
+		Made: c.made,
 		Declines: func(reason string) {
 			c.o.Log.Info("no session summary: "+reason, nil, logfile.Str("reason", reason))
 		},
@@ -30,9 +31,21 @@ func (c *Collector) newSummaries() *summary.Maker {
 	})
 }
 
+// made are the prompts of a session that Kiro made itself, as they are stored.
+func (c *Collector) made(sessionID string) []string {
+	if c.o.Made == nil {
+		return nil
+	}
+	texts := c.o.Made(sessionID)
+	for i, t := range texts {
+		texts[i] = c.scrub.Text(t)
+	}
+	return texts
+}
+
 // newChunker gives the maker of the records about sessions as a whole.
 func (c *Collector) newChunker() *summary.Chunker {
-	k := &summary.Chunker{Store: c.store, NewID: c.recordID, Scrub: c.scrub.Text, Failed: func(cause string, err error) { c.o.Log.Warn(cause, err) }}
+	k := &summary.Chunker{Store: c.store, NewID: c.recordID, Scrub: c.scrub.Text, Made: c.made, Failed: func(cause string, err error) { c.o.Log.Warn(cause, err) }}
 	if c.o.Config.Extract.Engine == "llm" {
 		k.Engine = c.engine.get
 	}

@@ -215,6 +215,9 @@ func resolver(d config.Dirs) project.Resolver {
 
 func (h *hook) namespace() string { return event.Namespace(h.actor, h.project.ID) }
 
-func (h *hook) transcript() transcript.Reader {
-	return transcript.Reader{Home: home(), Ignore: func(cwd string) bool { return within(h.dirs.Child(), cwd) }}
+func (h *hook) transcript() transcript.Reader { return Transcripts(h.dirs) }
+
+// Transcripts reads Kiro's own session files, but those of the agents that kiro-learn itself runs.
+func Transcripts(dirs config.Dirs) transcript.Reader {
+	return transcript.Reader{Home: home(), Ignore: func(cwd string) bool { return within(dirs.Child(), cwd) }}
 }

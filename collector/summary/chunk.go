@@ -24,6 +24,7 @@ type Chunker struct {
 	Engine func() (llm.Engine, error)    // nil: by rules; they also step in where the model fails
 	NewID  func() string                 // "mr_" and a ULID
 	Scrub  func(string) string           // takes private text and secrets out
+	Made   func(session string) []string // the texts of prompts that Kiro made itself; nil: none are known
 	Failed func(cause string, err error) // tells the log; is given no text of a session
 }
 
@@ -35,12 +36,13 @@ type part struct {
 	chunks             [][]topic // earlier ones
 	full               *store.Stored
 	title              string // the session's
+	made               madeTexts
 }
 
 // Of makes the records of a batch; none where nothing in it is worth a topic. It never fails: without a summary a session
 // has its other records.
 func (c *Chunker) Of(ctx context.Context, namespace, session string, turns []extract.Turn, records []event.Record) []store.SessionRecord {
-	p := part{namespace: namespace, session: session, turns: turns, records: records}
+	p := part{namespace: namespace, session: session, turns: turns, records: records, made: madeIn(c.Made, session)}
 	before, err := c.Store.AboutSession(ctx, namespace, session)
 	if err != nil {
 		c.Failed("a session's chunks could not be read", err)
@@ -179,7 +181,7 @@ func (p *part) byRules() []topic {
 	of := map[string]*goal{} // an event → its goal
 	for i := range p.turns {
 		t := &p.turns[i]
-		v, deeds := turnOf(t, i+1)
+		v, deeds := turnOf(t, i+1, p.made)
 		if v.automatic && v.prompt != "" {
 			continue
 		}
@@ -218,13 +220,13 @@ func (p *part) byRules() []topic {
 }
 
 // turnOf is a distilled turn as the outline reads it.
-func turnOf(t *extract.Turn, n int) (turn, []extract.Deed) {
+func turnOf(t *extract.Turn, n int, made madeTexts) (turn, []extract.Deed) {
 	v := turn{n: n, ended: t.Answer != nil}
 	if t.Prompt != nil {
 		v.id = t.Prompt.EventID
 		if !t.Continued {
 			v.prompt = extract.Asked(t.Prompt)
-			v.automatic = automatic(v.prompt)
+			v.automatic = automatic(v.prompt) || made.has(t.Prompt)
 		}
 	}
 	if t.Answer != nil {

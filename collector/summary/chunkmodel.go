@@ -89,7 +89,7 @@ func (p *part) transcript() string {
 	var parts []string
 	total := 0
 	for i := range p.turns {
-		v, deeds := turnOf(&p.turns[i], i+1)
+		v, deeds := turnOf(&p.turns[i], i+1, p.made)
 		text := excerptTurn(&v, answerChars)
 		for _, d := range deeds {
 			switch {

@@ -47,7 +47,7 @@ func decline(code, format string, args ...any) error {
 	return &Declined{code, fmt.Sprintf(format, args...)}
 }
 
-// Options of a Maker. All but Now are required.
+// Options of a Maker. All but Now and Made are required.
 type Options struct {
 	Store  *store.Store
 	Config config.SessionSummary
@@ -58,6 +58,8 @@ type Options struct {
 	Scrub func([]byte) []byte
 	// Remembers tells whether memory is switched on for the project in a directory.
 	Remembers func(projectPath string) bool
+	// Made gives the texts of a session's prompts that Kiro made itself; nil: none are known.
+	Made func(sessionID string) []string
 	// Busy is called with 1 when a summary begins to be made and with -1 when that has ended.
 	Busy func(int)
 	// Declines and Failed tell the log; neither is given any text of a session.
@@ -136,7 +138,7 @@ func (m *Maker) Get(ctx context.Context, namespace, id string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	t := talkOf(events)
+	t := talkOf(events, madeIn(m.o.Made, s.SessionID))
 	return m.view(ctx, s, &t)
 }
 
@@ -234,7 +236,7 @@ func (m *Maker) look(ctx context.Context, k key) (st standing, err error) {
 	if events, st.last, err = m.o.Store.Talk(ctx, k.namespace, k.session); err != nil {
 		return st, err
 	}
-	st.talk = talkOf(events)
+	st.talk = talkOf(events, madeIn(m.o.Made, k.session))
 	st.kept, st.has, err = m.o.Store.SessionSummary(ctx, k.namespace, k.session)
 	return st, err
 }

@@ -21,7 +21,7 @@ func (m *Maker) Outline(ctx context.Context, namespace, id string) (View, error)
 	if err != nil {
 		return View{}, err
 	}
-	t, deeds, err := readSession(ctx, m.o.Store, s.Namespace, s.SessionID)
+	t, deeds, err := m.read(ctx, &s)
 	if err != nil {
 		return View{}, err
 	}
@@ -35,13 +35,13 @@ func (m *Maker) Outline(ctx context.Context, namespace, id string) (View, error)
 	return v, nil
 }
 
-// readSession reads a session's conversation, and what was done for each prompt, by its id. Tool uses, by far the
+// read reads a session's conversation, and what was done for each prompt, by its id. Tool uses, by far the
 // largest part, are read one at a time.
-func readSession(ctx context.Context, st *store.Store, namespace, session string) (t talk, deeds map[string][]extract.Deed, err error) {
+func (m *Maker) read(ctx context.Context, s *store.Session) (t talk, deeds map[string][]extract.Deed, err error) {
 	deeds = map[string][]extract.Deed{}
 	var said []event.Event
 	open := ""
-	err = st.EachEvent(ctx, namespace, session, func(e event.Event) bool {
+	err = m.o.Store.EachEvent(ctx, s.Namespace, s.SessionID, func(e event.Event) bool {
 		switch e.Kind {
 		case event.KindPrompt:
 			open = e.EventID
@@ -59,7 +59,7 @@ func readSession(ctx context.Context, st *store.Store, namespace, session string
 		}
 		return true
 	})
-	return talkOf(said), deeds, err
+	return talkOf(said, madeIn(m.o.Made, s.SessionID)), deeds, err
 }
 
 // goal is an intent that is being put together.

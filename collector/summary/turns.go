@@ -29,8 +29,27 @@ type talk struct {
 	count int // of the person's
 }
 
+// madeTexts are prompts that Kiro made itself: its own session file says so.
+type madeTexts map[string]bool
+
+func madeIn(read func(session string) []string, session string) madeTexts {
+	if read == nil {
+		return nil
+	}
+	out := madeTexts{}
+	for _, t := range read(session) {
+		out[words(t)] = true
+	}
+	return out
+}
+
+// has tells whether a prompt is one of them, however its lines are broken.
+func (m madeTexts) has(e *event.Event) bool { return len(m) > 0 && m[words(textOf(e))] }
+
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // talkOf reads the prompts and answers of a session, in the order of their ids.
-func talkOf(events []event.Event) talk {
+func talkOf(events []event.Event, made madeTexts) talk {
 	var t talk
 	at := map[string]int{}   // a prompt's id → its turn
 	said := map[string]int{} // a prompt's text → the number of the first turn with it
@@ -39,7 +58,7 @@ func talkOf(events []event.Event) talk {
 		switch e.Kind {
 		case event.KindPrompt:
 			at[e.EventID] = len(t.turns)
-			t.add(e, said)
+			t.add(e, said, made)
 		case event.KindSessionSummary:
 			k, ok := at[e.ParentEventID]
 			if !ok {
@@ -57,17 +76,17 @@ func talkOf(events []event.Event) talk {
 	return t
 }
 
-func (t *talk) add(e *event.Event, said map[string]int) {
+func (t *talk) add(e *event.Event, said map[string]int, made madeTexts) {
 	text := extract.Asked(e)
 	v := turn{id: e.EventID, prompt: text}
-	v.automatic = strings.TrimSpace(text) == "" || automatic(text)
+	v.automatic = strings.TrimSpace(text) == "" || automatic(text) || made.has(e)
 	if v.automatic && strings.TrimSpace(text) == "" {
 		v.prompt = textOf(e)
 	}
 	if !v.automatic {
 		t.count++
 		v.n = t.count
-		key := strings.Join(strings.Fields(text), " ")
+		key := words(text)
 		if first, ok := said[key]; ok && len(key) > 12 { // "yes" and "go on" are no copies of each other
 			v.repeat = first
 		} else if !ok {

@@ -15,6 +15,7 @@ type role int
 const (
 	roleNone      role = iota
 	roleUser           // typed by the user, begins a turn
+	roleMade           // a user message that Kiro made itself, such as a workflow's notice
 	roleSteer          // typed by the user into a running turn
 	roleAssistant      // what the user reads of the agent
 	roleStart          // a turn begins
@@ -75,11 +76,10 @@ func mark(id, timestamp []byte, offset int64) string {
 func parseStandalone(b []byte) (m message) {
 	switch scalar(rawjson.Get(b, "type")) {
 	case "user":
-		if synthetic(b) {
-			return message{}
-		}
 		m.role = roleUser
-		if scalar(rawjson.Get(b, "source")) == "steer" {
+		if synthetic(b) {
+			m.role = roleMade
+		} else if scalar(rawjson.Get(b, "source")) == "steer" {
 			m.role = roleSteer
 		}
 	case "assistant":

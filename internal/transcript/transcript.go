@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +75,29 @@ func (r Reader) LastPrompt(sessionID string) (text, mark string, ok bool) {
 		return steer.text, steer.mark, true
 	}
 	return text, mark, ok
+}
+
+// Made are the texts of the session's user messages that Kiro made itself and the user did not type as well: the briefs
+// and notices of workflows, for which the prompt's hook fires too.
+func (r Reader) Made(sessionID string) []string {
+	made, typed := map[string]bool{}, map[string]bool{}
+	backwards(r.find(sessionID), func(m message) bool {
+		switch m.role {
+		case roleMade:
+			made[m.text] = true
+		case roleUser, roleSteer:
+			typed[m.text] = true
+		}
+		return true
+	})
+	var out []string
+	for text := range made {
+		if !typed[text] {
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // pollEvery is how long WaitAnswer waits between two looks; settled is the number of looks at an unchanged file after

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,20 @@ func TestRecords(t *testing.T) {
 				t.Errorf("prompt %q, %v; want %q", got, ok, c.prompt)
 			}
 		})
+	}
+}
+
+func TestMade(t *testing.T) {
+	note := func(text, meta string) string {
+		return `{"payload":{"type":"user","content":"` + text + `","_meta":{"kiro":` + meta + `}}}`
+	}
+	r := standalone(t, note("typed", `{"userMessageTag":"p1"}`), note("brief", `{"syntheticUserMessageReason":"workflow"}`), note("notice", `{"syntheticUserMessageReason":"x"}`),
+		note("brief", `{"syntheticUserMessageReason":"workflow"}`), note("both", `{"syntheticUserMessageReason":"x"}`), note("both", `{}`), `{"type":"user","content":"plain"}`)
+	if got := r.Made(id); !slices.Equal(got, []string{"brief", "notice"}) {
+		t.Errorf("made by Kiro: %q", got)
+	}
+	if got := r.Made("no-such-session"); got != nil {
+		t.Errorf("of no session: %q", got)
 	}
 }
 
