@@ -29,16 +29,16 @@ func TestDeedOf(t *testing.T) {
 		{"a read", `{"tool_name":"fs_read","tool_input":{"path":"/p/a.go"},"tool_response":{"success":true}}`, Deed{}, false},
 		{"our own tool", `{"tool_name":"@kiro-learn/search_memory","tool_input":{"query":"x"},"tool_response":"y"}`, Deed{}, false},
 		{"a truncated payload", `{"_truncated":"{\"tool_name\":\"fs_write\" [truncated by kiro-learn]"}`, Deed{}, false},
-		{"a test that passed", run("cd /p && go test ./upload", ok), Deed{EventID: id, Command: "go test ./upload", Checks: []string{"go test ./upload"}, Known: true}, true},
-		{"a test that failed", run("npm test", bad), Deed{EventID: id, Command: "npm test", Checks: []string{"npm test"}, Known: true, Failed: true}, true},
-		{"a build by a runner", run("npm run build", ok), Deed{EventID: id, Command: "npm run build", Checks: []string{"npm run build"}, Known: true}, true},
-		{"a command that checks nothing", run("npm install left-pad", ok), Deed{EventID: id, Command: "npm install left-pad", Known: true}, true},
+		{"a test that passed", run("cd /p && go test ./upload", ok), Deed{EventID: id, Command: "go test ./upload", Checks: []Check{{check: check{family: "go test", targets: []string{"./upload"}}}}, Known: true}, true},
+		{"a test that failed", run("npm test", bad), Deed{EventID: id, Command: "npm test", Checks: []Check{{true, check{family: "npm test"}}}, Known: true, Failed: true}, true},
+		{"a build by a runner", run("npm run build", ok), Deed{EventID: id, Command: "npm run build", Checks: []Check{{check: check{family: "npm run build"}}}, Known: true}, true},
+		{"a command that checks nothing", run("npm install left-pad", ok), Deed{EventID: id, Command: "npm install left-pad", Alters: true, Known: true}, true},
 		{"a push", run("git push", ok), Deed{EventID: id, Command: "git push", Known: true}, true},
 		{"a look around", run("ls -la", ok), Deed{EventID: id, Known: true}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := DeedOf(deedEvent(c.data))
-			if d := cmp.Diff(c.want, got); d != "" || ok != c.ok {
+			if d := cmp.Diff(c.want, got, cmp.AllowUnexported(Check{}, check{})); d != "" || ok != c.ok {
 				t.Errorf("%v %s", ok, d)
 			}
 		})

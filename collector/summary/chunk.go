@@ -207,7 +207,7 @@ func (p *part) byRules() []topic {
 	var out []topic
 	for _, g := range o.goals {
 		t := topic{name: plain(g.title, topicName)}
-		for _, l := range g.lines() {
+		for _, l := range g.lines(o.log) {
 			if l = plain(l, topicLine); l != "" && !told[l] && !slices.Contains(t.lines, l) {
 				t.lines = append(t.lines, l)
 			}
@@ -244,7 +244,7 @@ func turnOf(t *extract.Turn, n int, made madeTexts) (turn, []extract.Deed) {
 }
 
 // lines tell what was done about a goal.
-func (g *goal) lines() []string {
+func (g *goal) lines(log []act) []string {
 	var out []string
 	for _, a := range g.asks {
 		out = append(out, "Asked: "+a)
@@ -256,7 +256,7 @@ func (g *goal) lines() []string {
 	if len(g.files) > 0 {
 		out = append(out, "Changed: "+some(g.files, 8))
 	}
-	verdict, proof := g.checked()
+	verdict, proof := g.checked(log)
 	for _, s := range proof {
 		if verdict != nil || strings.HasPrefix(s, "ran ") {
 			out = append(out, capital(s))

@@ -74,6 +74,8 @@ type goal struct {
 	deeds     []extract.Deed
 	answers   []reply  // of its turns, the last one last
 	open      bool     // its last turn has not ended
+	unmet     bool     // its last request led to nothing that was seen
+	several   bool     // more than one thing was asked for at once
 	asks      []string // what its prompts asked for, beside the title
 	notes     []string // what else is known of it
 	earlier   bool     // of an earlier batch; nothing of it is told again
@@ -85,9 +87,16 @@ type reply struct {
 	deeds int
 }
 
+// act is a deed and the goal that it was done for.
+type act struct {
+	extract.Deed
+	by *goal
+}
+
 // outliner sorts turns into goals.
 type outliner struct {
 	goals   []*goal
+	log     []act         // all that was done, in order
 	of      map[int]*goal // the goal that a turn was about in the end
 	current *goal
 	rules   []string
@@ -99,7 +108,7 @@ func outline(t *talk, deeds map[string][]extract.Deed) Doc {
 		v := &t.turns[i]
 		if v.automatic { // what was done for a notice belongs to what was being done
 			if o.current != nil {
-				o.current.did(deeds[v.id])
+				o.did(o.current, deeds[v.id])
 			}
 			continue
 		}
@@ -107,7 +116,7 @@ func outline(t *talk, deeds map[string][]extract.Deed) Doc {
 	}
 	d := Doc{Intents: []Intent{}, Constraints: orEmpty(o.rules)}
 	for _, g := range o.goals {
-		d.Intents = append(d.Intents, g.intent())
+		d.Intents = append(d.Intents, g.intent(o.log))
 	}
 	sorted(d.Intents)
 	return d
@@ -134,7 +143,7 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 		}
 		if a = extract.AskOf(rest); !a.Plain {
 			if g != nil { // what is done now undoes it
-				g.add(v, deeds)
+				o.add(g, v, deeds)
 			}
 			o.of[v.n] = g
 			return
@@ -159,6 +168,9 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 		g.asks = append(g.asks, a.Title)
 	}
 	g.question = g.question && (a.Question || a.Title == "")
+	if a.Plain && !a.Question {
+		g.unmet, g.several = len(deeds) == 0, g.several || wishes(a.Sentences) > 1
+	}
 	if a.Title == "" && len(deeds) == 0 {
 		thanks := *v // what is said to thanks answers nothing
 		thanks.answers = nil
@@ -169,7 +181,7 @@ func (o *outliner) turn(v *turn, deeds []extract.Deed) {
 
 func (o *outliner) join(g *goal, v *turn, deeds []extract.Deed) {
 	g.touch(v.n)
-	g.add(v, deeds)
+	o.add(g, v, deeds)
 	o.of[v.n], o.current = g, g
 }
 
@@ -179,16 +191,19 @@ func (g *goal) touch(n int) {
 	}
 }
 
-func (g *goal) add(v *turn, deeds []extract.Deed) {
-	g.did(deeds)
+func (o *outliner) add(g *goal, v *turn, deeds []extract.Deed) {
+	o.did(g, deeds)
 	for _, a := range v.answers {
 		g.answers = append(g.answers, reply{a, len(g.deeds)})
 	}
 	g.open = !v.ended
 }
 
-func (g *goal) did(deeds []extract.Deed) {
+func (o *outliner) did(g *goal, deeds []extract.Deed) {
 	g.deeds = append(g.deeds, deeds...)
+	for _, d := range deeds {
+		o.log = append(o.log, act{d, g})
+	}
 	for _, f := range wrote(deeds) {
 		if !slices.Contains(g.files, f) {
 			g.files = append(g.files, f)
@@ -240,6 +255,17 @@ func shared(a, b map[string]bool) int {
 	return n
 }
 
+// wishes counts the sentences that ask for something to be done: what is seen to be done need not be all of them.
+func wishes(sentences []string) int {
+	n := 0
+	for _, s := range sentences[:min(len(sentences), 16)] {
+		if a := extract.AskOf(s); a.Plain && !a.Question && a.Title != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // followUp tells a remark about what was just done from a request of its own.
 func followUp(a *extract.Ask) bool {
 	if len(a.Sentences) == 0 {
@@ -252,64 +278,6 @@ func followUp(a *extract.Ask) bool {
 		}
 	}
 	return false
-}
-
-// retraction finds the sentence by which a prompt takes something back, and what it says beside.
-func retraction(sentences []string) (back, rest string) {
-	var others []string
-	for _, s := range sentences {
-		if back == "" && takesBack(s) {
-			back = s
-			if _, after, ok := strings.Cut(s, "; "); ok {
-				others = append(others, after)
-				back = strings.TrimSuffix(s, "; "+after)
-			}
-			continue
-		}
-		others = append(others, s)
-	}
-	return back, strings.Join(others, " ")
-}
-
-func takesBack(s string) bool {
-	low := " " + strings.ReplaceAll(strings.ToLower(s), "’", "'")
-	if strings.HasSuffix(strings.TrimRight(low, " "), "?") {
-		return false
-	}
-	for _, cue := range []string{
-		" never mind", " nevermind", " scrap ", " abandon ", " cancel that", " cancel the", " drop that", " drop it", " drop this",
-		" drop the idea", " drop the plan", " skip that", " skip it", " no longer need", " no longer want", " don't need that", " don't want that",
-		" changed my mind", " take that back", " i take back", " stop working on", " let's not ", " forget it", " forget that", " forget about",
-		" not needed any more", " not needed anymore", " isn't needed any more", " isn't needed anymore", " call it off", " give up on",
-	} {
-		at := strings.Index(low, cue)
-		if at < 0 {
-			continue
-		}
-		before := low[:at]
-		if strings.HasSuffix(before, "n't") || strings.HasSuffix(before, " not") || strings.HasSuffix(before, " never") {
-			continue
-		}
-		return true
-	}
-	return strings.Contains(low, " after all") && (strings.Contains(low, " don't ") || strings.Contains(low, " do not ") || strings.Contains(low, " leave "))
-}
-
-// meant is the goal that a retraction speaks of: the one that shares most words with it, or the one being worked on when
-// it names none.
-func (o *outliner) meant(sentence string) *goal {
-	words := extract.KeyWords(sentence)
-	var best *goal
-	most := 0
-	for _, g := range o.goals {
-		if n := shared(words, g.words); n > 0 && n >= most && !g.abandoned {
-			best, most = g, n
-		}
-	}
-	if best == nil && len(words) <= 3 {
-		return o.current
-	}
-	return best
 }
 
 // constraints collects the standing rules of a prompt. Where two speak of the same, the later one stands.
@@ -330,13 +298,13 @@ func (o *outliner) constraints(a *extract.Ask) {
 }
 
 // intent says of a goal what its events show.
-func (g *goal) intent() Intent {
+func (g *goal) intent(log []act) Intent {
 	in := Intent{Title: event.CutChars(g.title, titleChars), Ranges: stretches(g.turns), Status: statusActive, Progress: []string{}, NextSteps: []Step{}}
 	first := g.turns[0]
 	in.OriginTurn = &first
 	in.InitialIntent = event.CutChars(g.first, 300)
 	var proof []string
-	in.Verified, proof = g.checked()
+	in.Verified, proof = g.checked(log)
 	in.NextSteps = g.steps()
 	if len(g.files) > 0 {
 		in.Progress = append(in.Progress, "changed "+some(g.files, 6))
@@ -353,8 +321,8 @@ func (g *goal) intent() Intent {
 	switch {
 	case g.abandoned:
 		in.Status, in.Verified, in.NextSteps = statusAbandoned, nil, []Step{}
-	case g.open || len(in.NextSteps) > 0 || unfinished(answer):
-	case g.question && len(answer) > 0 && len(g.files) == 0:
+	case g.open || g.unmet || g.several || len(in.NextSteps) > 0 || unfinished(answer):
+	case g.question && len(answer) > 0 && len(g.files) == 0 && !evades(answer):
 		in.Status = statusCompleted
 	case in.Verified != nil && *in.Verified, g.ran():
 		in.Status = statusCompleted
@@ -366,16 +334,18 @@ func (g *goal) intent() Intent {
 // ran tells whether all that was asked for was to run something, and it ran and did not fail.
 func (g *goal) ran() bool {
 	verb, _, _ := strings.Cut(strings.ToLower(g.title), " ")
-	if !slices.Contains([]string{"commit", "push", "merge", "tag", "run", "rerun"}, verb) || len(g.files) > 0 || len(g.asks) > 0 {
+	git := slices.Contains([]string{"commit", "push", "merge", "tag"}, verb)
+	if !git && verb != "run" && verb != "rerun" || len(g.files) > 0 || len(g.asks) > 0 {
 		return false
 	}
-	done := false
+	done, meant := false, false
 	for i := range g.deeds {
 		if d := &g.deeds[i]; d.Command != "" {
 			done = d.Known && !d.Failed // the last one counts
+			meant = meant || done && (!git || strings.Contains(d.Command, "git "+verb))
 		}
 	}
-	return done
+	return done && meant
 }
 
 func (g *goal) lastAnswer() string {
@@ -395,53 +365,112 @@ func (g *goal) steps() []Step {
 	return []Step{}
 }
 
-// checked tells what the test and build commands after the last change showed; nil when nothing was changed, or none ran.
-func (g *goal) checked() (*bool, []string) {
-	last, commits := -1, ""
-	for i := range g.deeds {
-		if len(g.deeds[i].Wrote) > 0 {
-			last = i
-		}
-		if d := &g.deeds[i]; strings.HasPrefix(d.Command, "git commit") || strings.HasPrefix(d.Command, "git merge") || strings.HasPrefix(d.Command, "git push") {
-			if !d.Failed {
-				commits = d.Command
-			}
+// changed is the place in a session's log of the last change of what a goal changed, by whatever goal, or of what may have
+// changed it; -1 where nothing was changed for it.
+func (g *goal) changed(log []act) int {
+	at := -1
+	for i := range log {
+		a := &log[i]
+		ours := a.by == g && (len(a.Wrote) > 0 || a.Alters)
+		if ours || slices.ContainsFunc(a.Wrote, func(f string) bool { return slices.Contains(g.files, f) }) {
+			at = i
 		}
 	}
-	if last < 0 {
+	return at
+}
+
+// checked tells what the tests and builds after the last change showed; nil when nothing was changed, or none ran. What was
+// run for another goal counts where it runs again what was run for this one.
+func (g *goal) checked(log []act) (verdict *bool, proof []string) {
+	at := g.changed(log)
+	if at < 0 {
 		return nil, nil
 	}
-	ended := map[string]bool{} // check → failed
-	line := map[bool]string{}
-	for i := range g.deeds[last+1:] {
-		d := &g.deeds[last+1+i]
-		for _, c := range d.Checks {
-			if d.Known {
-				ended[c] = d.Failed
-				line[d.Failed] = d.Command
-			}
+	var now ledger
+	for i := range log[at+1:] {
+		a := &log[at+1+i]
+		for _, c := range a.Checks {
+			now.enter(c, a.Command, a.by == g)
 		}
 	}
-	var proof []string
-	var verdict *bool
-	failed := false
-	for _, f := range ended {
-		failed = failed || f
-	}
-	switch {
-	case len(ended) == 0:
+	switch verdict = now.verdict(); {
+	case verdict == nil && now.doubt != "":
+		proof = append(proof, fmt.Sprintf("`%s` passed after the last change, and `%s` failed since in other work", now.passed, now.doubt))
+	case verdict == nil && len(log[at].Wrote) == 0 && log[at].Command != "":
+		proof = append(proof, fmt.Sprintf("not checked by a test or build since `%s`", log[at].Command))
+	case verdict == nil:
 		proof = append(proof, "not checked by a test or build since the last change")
-	case failed:
-		no := false
-		verdict, proof = &no, append(proof, fmt.Sprintf("`%s` failed after the last change", line[true]))
+	case *verdict && now.shaky:
+		proof = append(proof, fmt.Sprintf("`%s` passed after the last change, having failed before without a change in between", now.passed))
+	case *verdict:
+		proof = append(proof, fmt.Sprintf("`%s` passed after the last change", now.passed))
 	default:
-		yes := true
-		verdict, proof = &yes, append(proof, fmt.Sprintf("`%s` passed after the last change", line[false]))
+		proof = append(proof, fmt.Sprintf("`%s` failed after the last change", now.failed()))
 	}
-	if commits != "" {
-		proof = append(proof, "ran `"+commits+"`")
+	for i := range slices.Backward(g.deeds) {
+		if d := &g.deeds[i]; !d.Failed && (strings.HasPrefix(d.Command, "git commit") || strings.HasPrefix(d.Command, "git merge") || strings.HasPrefix(d.Command, "git push")) {
+			return verdict, append(proof, "ran `"+d.Command+"`")
+		}
 	}
 	return verdict, proof
+}
+
+// ledger keeps the latest end of each check.
+type ledger struct {
+	entries []entry
+	passed  string // the last command that did
+	doubt   string // a command that failed since for another goal, and ran more
+	shaky   bool   // one passed that had failed, and nothing was changed in between
+}
+
+type entry struct {
+	extract.Check
+	command string
+}
+
+// enter notes how a check ended. A run that covers an earlier one takes its place; one that is not the goal's own is
+// noted only then.
+func (l *ledger) enter(c extract.Check, command string, own bool) {
+	covered := func(e entry) bool { return c.Covers(e.Check) }
+	was := slices.ContainsFunc(l.entries, covered)
+	if !was && !own {
+		return
+	}
+	same := func(e entry) bool { return e.Name() == c.Name() }
+	if c.Failed && !own && !slices.ContainsFunc(l.entries, same) { // more was run, and it need not be ours that failed
+		l.doubt = command
+		return
+	}
+	if c.Failed {
+		l.entries = slices.DeleteFunc(l.entries, same)
+	} else {
+		l.doubt = ""
+		l.shaky = l.shaky || slices.ContainsFunc(l.entries, func(e entry) bool { return e.Failed && covered(e) })
+		l.entries = slices.DeleteFunc(l.entries, covered)
+		l.passed = command
+	}
+	l.entries = append(l.entries, entry{c, command})
+}
+
+// verdict is nil where nothing was checked or it is in doubt, false where something failed last.
+func (l *ledger) verdict() *bool {
+	if len(l.entries) == 0 {
+		return nil
+	}
+	well := l.failed() == ""
+	if well && l.doubt != "" {
+		return nil
+	}
+	return &well
+}
+
+func (l *ledger) failed() string {
+	for _, e := range slices.Backward(l.entries) {
+		if e.Failed {
+			return e.command
+		}
+	}
+	return ""
 }
 
 // stretches joins neighbouring turns.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -156,6 +157,155 @@ func TestOutlineClaimsNothing(t *testing.T) {
 	}
 }
 
+// What is done for one goal may undo or refute what was shown of another, and what tools report may say less than it seems.
+func TestOutlineKnowsWhatItDoesNotKnow(t *testing.T) {
+	const ask, other = "Cap the retries in upload.go at three", "Describe the billing webhook in billing.go"
+	report := func(command string, exit int, out string) string {
+		b, err := json.Marshal(map[string]any{"tool_name": "execute_bash", "tool_input": map[string]string{"command": command}, "tool_response": map[string]any{"success": true, "result": []any{map[string]any{"exit_status": fmt.Sprint(exit), "stdout": out}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	passed := ran("go test ./upload", 0)
+	agent := `{"tool_name":"invoke_sub_agent","tool_input":{"prompt":"tidy up"},"tool_response":"done"}`
+	type wanted struct {
+		status   string
+		verified any
+		says     string // in its progress
+	}
+	for _, c := range []struct {
+		name string
+		play func(b *bench)
+		want wanted
+	}{
+		{"another goal changes the file again", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn(other, "Done.", wrote1("billing.go"), wrote1("upload.go"))
+		}, wanted{"active", nil, "not checked by a test or build since the last change"}},
+		{"another goal changes another file", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn(other, "Done.", wrote1("billing.go"))
+		}, wanted{"completed", true, "`go test ./upload` passed"}},
+		{"its test fails for another goal", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn(other, "Done.", wrote1("billing.go"), ran("go test ./upload", 1))
+		}, wanted{"active", false, "`go test ./upload` failed"}},
+		{"more tests fail for another goal", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn(other, "Done.", wrote1("billing.go"), ran("go test ./...", 1))
+		}, wanted{"active", nil, "`go test ./...` failed since in other work"}},
+		{"more tests fail and then pass for another goal", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn(other, "Done.", wrote1("billing.go"), ran("go test ./...", 1), wrote1("billing.go"), ran("go test ./...", 0))
+		}, wanted{"completed", true, "`go test ./...` passed"}},
+		{"tests of another goal only", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"))
+			b.turn(other, "Done.", wrote1("billing.go"), ran("go test ./...", 0))
+		}, wanted{"active", nil, "not checked"}},
+		{"one target fails and another passes", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), ran("go test ./upload", 1), ran("go test ./retry", 0))
+		}, wanted{"active", false, "`go test ./upload` failed"}},
+		{"one target fails and then all pass", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), ran("go test ./upload", 1), wrote1("upload.go"), ran("go test ./...", 0))
+		}, wanted{"completed", true, "`go test ./...` passed after the last change"}},
+		{"it fails and passes without a change", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), ran("go test ./upload", 1), passed)
+		}, wanted{"completed", true, "having failed before without a change"}},
+		{"it passes and then fails without a change", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed, ran("go test ./upload", 1))
+		}, wanted{"active", false, "failed"}},
+		{"or true", func(b *bench) { b.turn(ask, "Done.", wrote1("upload.go"), ran("go test ./upload || true", 0)) }, wanted{"active", nil, "not checked"}},
+		{"echo passed", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), report("go test ./upload; echo passed", 0, "1 passed"))
+		}, wanted{"active", nil, "not checked"}},
+		{"none failed", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), report("pytest", 0, "4 passed, 0 failed"))
+		}, wanted{"completed", true, "`pytest` passed"}},
+		{"some failed, and the status is zero", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), report("npm test", 0, "Tests: 2 failed, 4 passed"))
+		}, wanted{"active", false, "`npm test` failed"}},
+		{"there is no test", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), report("go test ./upload", 0, "?   shop/upload [no test files]"))
+		}, wanted{"active", nil, "not checked"}},
+		{"a linter", func(b *bench) { b.turn(ask, "Done.", wrote1("upload.go"), ran("golangci-lint run", 0)) }, wanted{"active", nil, "not checked"}},
+		{"it was put back after the test", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed, ran("git checkout -- upload.go", 0))
+		}, wanted{"active", nil, "since"}},
+		{"merged after the test", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed, ran("git merge main", 0), ran("git push", 0))
+		}, wanted{"active", nil, "not checked by a test or build since `git merge main`"}},
+		{"committed after the test", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed, ran("git commit -am cap", 0))
+		}, wanted{"completed", true, "passed"}},
+		{"a formatter after the test", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed, ran("gofmt -w .", 0))
+		}, wanted{"active", nil, "since `gofmt -w .`"}},
+		{"another agent after the test", func(b *bench) { b.turn(ask, "Done.", wrote1("upload.go"), passed, agent) }, wanted{"active", nil, "not checked"}},
+		{"asked for more, and nothing was done", func(b *bench) {
+			b.turn(ask, "Done.", wrote1("upload.go"), passed)
+			b.turn("Log the retries in upload.go as well", "Sure.")
+		}, wanted{"active", true, "passed"}},
+		{"two wishes, and one was done", func(b *bench) {
+			b.turn("Cap the retries in upload.go at three. Rename the orders table in schema.sql.", "Done.", wrote1("upload.go"), passed)
+		}, wanted{"active", true, "passed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, nil)
+			c.play(b)
+			v, err := b.maker(nil, nil).Outline(t.Context(), benchSpace, "s")
+			if err != nil || len(v.Intents) == 0 {
+				t.Fatal(v, err)
+			}
+			in := v.Intents[len(v.Intents)-1]
+			got := wanted{in.Status, any(nil), c.want.says}
+			if in.Verified != nil {
+				got.verified = *in.Verified
+			}
+			if got != c.want || !strings.Contains(strings.Join(in.Progress, "; "), c.want.says) {
+				t.Errorf("status %s, verified %v, progress %q; want %+v", in.Status, got.verified, in.Progress, c.want)
+			}
+		})
+	}
+}
+
+// An answer that gives none does not answer a question, in whatever language.
+func TestOutlineOfQuestions(t *testing.T) {
+	for _, c := range []struct{ question, answer, state string }{
+		{"Which port does the collector listen on?", "It listens on 8080.", StateDone},
+		{"Which port does the collector listen on?", "I don't know.", StateInProgress},
+		{"Which port does the collector listen on?", "I'm not sure which one it is.", StateInProgress},
+		{"Which port does the collector listen on?", "Let me look at config.go first.", StateInProgress},
+		{"Which port does the collector listen on?", "I'll check the configuration.", StateInProgress},
+		{"Which port does the collector listen on?", "I cannot tell from the code.", StateInProgress},
+		{"Which port does the collector listen on?", "Sorry, the request failed with an internal error.", StateInProgress},
+		{"Which port does the collector listen on?", "...", StateInProgress},
+		{"Welchen Port nutzt der Collector?", "Er nutzt Port 8080.", StateDone},
+		{"Welchen Port nutzt der Collector?", "Das weiß ich leider nicht.", StateInProgress},
+		{"¿Qué puerto usa el colector?", "No lo sé todavía.", StateInProgress},
+		{"Quel port utilise le collecteur ?", "Je ne sais pas.", StateInProgress},
+		{"コレクターはどのポートを使いますか？", "分かりません。", StateInProgress},
+		{"收集器用哪个端口？", "我不知道。", StateInProgress},
+	} {
+		t.Run(c.answer, func(t *testing.T) {
+			b := newBench(t, nil)
+			b.turn(c.question, c.answer)
+			v, err := b.maker(nil, nil).Outline(t.Context(), benchSpace, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range v.Intents {
+				if in.State != c.state || in.Verified != nil {
+					t.Errorf("%q: %s, verified %v, want %s", in.Title, in.State, in.Verified, c.state)
+				}
+			}
+			if len(v.Intents) != 1 {
+				t.Errorf("%d intents", len(v.Intents))
+			}
+		})
+	}
+}
+
 func TestRetraction(t *testing.T) {
 	for _, c := range []struct {
 		name, said string
@@ -170,6 +320,11 @@ func TestRetraction(t *testing.T) {
 		{"not to be forgotten", "Don't forget about the orders table rename.", nil, 2},
 		{"a question", "Should we scrap the orders table rename?", nil, 2},
 		{"a request to drop a table", "Drop the legacy users view from the database.", nil, 3},
+		{"a word against another", "Never mind the typo, but please finish the orders table rename.", nil, 2},
+		{"a wish about cancelling", "Add a way to cancel the orders table import.", nil, 3},
+		{"not to forget", "Let's not forget the tests of the retry cap.", nil, 2},
+		{"a condition, not a retraction", "Skip it when the orders table is empty.", nil, 3},
+		{"that, in a few words", "Actually, forget it for now.", []string{"Rename the orders table to purchases"}, 1},
 		{"of something that nobody asked for", "Never mind the frontend login redesign proposal.", nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -97,6 +97,34 @@ func offer(s string) bool {
 	return strings.HasSuffix(strings.TrimSpace(low), "?")
 }
 
+// evades tells whether an answer to a question gives none: it says so, or only what the agent is going to do.
+func evades(answer []string) bool {
+	first := strings.ReplaceAll(strings.ToLower(answer[0]), "’", "'")
+	for _, p := range []string{
+		"i'll ", "i will ", "let me ", "i'm going to ", "i am going to ", "i'm looking", "i am looking", "i'm checking", "i am checking", "looking into", "checking ",
+		"ich sehe ", "ich schaue ", "ich prüfe ", "ich werde ", "voy a ", "je vais ", "vou ",
+	} {
+		if strings.HasPrefix(first, p) {
+			return true
+		}
+	}
+	for _, s := range answer {
+		low := strings.ReplaceAll(strings.ToLower(s), "’", "'")
+		for _, p := range []string{
+			"don't know", "do not know", "not sure", "no idea", "unclear", "cannot tell", "can't tell", "cannot find", "can't find", "cannot determine", "can't determine", "didn't find", "did not find",
+			"internal error", "request failed", "was interrupted", "was cancelled", "ran out of",
+			"weiß ich", "weiß es nicht", "ich weiß nicht", "keine ahnung", "nicht gefunden", "konnte nicht", "nicht sicher",
+			"no lo sé", "no sé", "no estoy segur", "no pude", "no encontré", "ne sais pas", "n'ai pas trouvé", "não sei", "não encontrei", "non lo so", "не знаю", "не удалось", "не нашёл",
+			"分かりません", "わかりません", "見つかりません", "不知道", "不清楚", "不确定", "没有找到", "找不到", "모르겠", "찾을 수 없",
+		} {
+			if strings.Contains(low, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // unfinished tells whether an answer says that something is not done.
 func unfinished(answer []string) bool {
 	for _, s := range answer {
