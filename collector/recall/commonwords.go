@@ -21,6 +21,16 @@ configuration build deploy api version update default option flag field table ro
 print return call input output read write load save start stop run command script package module library import export
 project repo repository branch commit merge pull push issue feature page button form link text image color style
 number count total size limit check handle handler support remove delete create insert add fix rename move copy set
+one two three four five six seven eight nine ten hundred thousand third half double dead broken slow startup src dist mac macos linux windows
+android ios wrong false true weird strange odd funny ugly pretty beautiful huge tiny wide narrow deep heavy light easy difficult
+hard complex soon late later almost nearly really actually probably perhaps certainly finally suddenly sometimes instead
+anyway whatever somehow everywhere seem become wonder worry hate love like prefer wish hurry relax discuss mention notice
+forget lose choose pick throw catch carry hit touch push lift fill cover protect prepare produce complete repeat reply
+respond matter mistake trouble detail piece bit pair group list order point part area center middle corner edge beginning end
+north south east west red green white black yellow dark bright warm cold hot dry wet clean dirty safe dangerous rich poor
+cheap expensive strong weak loud quiet happy sad angry tired busy ready alone available necessary useful useless nice
+popular famous favorite perfect normal usual regular extra enough less least most worst worse better best ago today tonight
+daily weekly monthly twice once per
 say said tell told ask answer mean get make use need work change new old first last next previous same different internal external simple common general
 local remote global public private main app application web site network connection timeout process thread task job
 action event state status result type name path directory folder environment variable parameter argument object array
@@ -81,3 +91,8 @@ usage user username util utility utils validate validation validator value varia
 version video view viewport virtual visible visual vulnerability warning watch web webhook webpack website websocket
 white whole widget width wildcard window wire without wizard word work workflow workspace wrap wrapper xml yaml yellow
 zip`
+
+// softwareJoined are the same in scripts without spaces, as the pairs that they are cut in.
+const softwareJoined = `数据 代码 函数 文件 测试 错误 修复 添加 修改 删除 重构 实现 优化 项目 运行 接口 配置 更新 问题 解释 编写 创建
+修正 追加 実装 変更 削除 テス スト エラ ラー コー ード ファ ァイ イル 関数 実行 確認 作成 説明 更新 機能
+추가 수정 삭제 함수 코드 파일 테스 스트 오류 에러 구현 변경 실행 작성 리팩 팩터 터링 설명 생성 버그 문제`

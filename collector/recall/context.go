@@ -130,7 +130,7 @@ func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map
 		if own(&r, q, o) {
 			continue
 		}
-		if f.held(&s) == 0 && standsAlone(r.ObservationType) {
+		if !f.tells(&s) && standsAlone(r.ObservationType) {
 			continue // its neighbours are about the prompt, and it says nothing of theirs
 		}
 		if slices.ContainsFunc(out, func(o scored) bool { return alike(o.doc, s.doc) }) {

@@ -2,141 +2,209 @@ package recall
 
 import "math"
 
-// The floor of relevance has two steps. Whether a prompt gets anything is decided by what the prompt is about: how much
-// of what it says this project has ever spoken of, names and identifiers counting most and words of everyday least,
-// and how many telling words a single record holds. A large project has spoken of nearly everything, so there the words
-// that one record holds must be rare together as well. Which records a prompt then gets is decided by how far they fall
-// behind the best. The numbers are calibrated in docs/recall.md.
+// The floor of relevance weighs two ways in which a prompt can have come about: somebody means one of the records, or he
+// means something else, such as the work that any project has. Each word of the prompt speaks for the one or for the
+// other by how likely either way is to bring it up; so does the form of the prompt. The sum is the evidence for a record,
+// in nats. By chance the best of many records holds more than that of a few, so what is asked for grows with the number
+// of records. Which records a prompt then gets is decided by how far they fall behind the best. The numbers are
+// calibrated in docs/recall.md.
+type floor struct {
+	// How unlikely, in nats, a prompt that means no record is to bring up a given word.
+	any  float64 // of courtesy and of any task
+	work float64 // of everyday or of any software project
+	rare float64 // another word
+
+	held     float64 // the same of a prompt that means a record which holds the word; half of its words are of that sort
+	perWords float64 // words of a record, for how common a word is in this project
+	local    float64 // share of that which counts for a word that is rare elsewhere
+	title    float64 // added for a word that the record's title holds
+	whole    float64 // share of an identifier that is met as a whole, beside its pieces
+	run      float64 // added for each word beyond two that stand in the record in the order of the prompt, without a gap
+	quoted   float64 // added when these are the whole prompt
+	unknown  float64 // taken off for a word that no record of the project holds
+	strange  float64 // the same for a rare word
+	nobody   float64 // and for a name
+
+	question, ours, order, here, mine float64 // of the form of the prompt
+
+	least     float64 // evidence that is asked for in a project of one record
+	perRecord float64 // and more, for each time that the number of records grows e-fold
+}
+
+func defaultFloor() floor {
+	return floor{
+		any: 4.5, work: 5.9, rare: 9.2,
+		held: 3.2, perWords: 10, local: 0.2, title: 1.6, whole: 0.85, run: 0.6, quoted: 1.7, unknown: 1.5, strange: 2.2, nobody: 4,
+		question: 0.7, ours: 2, order: -2.5, here: -3.4, mine: -1,
+		least: 0.4, perRecord: 0.9,
+	}
+}
+
 const (
-	leastEvidence = 0.84 // of the known share and the words held together
-	perWord       = 0.14 // what a telling word that a record holds adds to the known share
-	mostWords     = 4.0  // telling words beyond which another says nothing more
-	smallProject  = 10.0 // records at which a word that the project does not know counts half
-	fewRecords    = 665  // records up to which rarity is not asked for
-	manyRecords   = 3000 // records from which on it is asked for in full
-	leastRarity   = 0.6  // of the rarity of a word that is in one record only
-	leastOfBest   = 0.4  // of the best score, for a record that holds a word of the prompt itself
-	leastNearby   = 0.45 // the same for a record whose neighbours alone hold them
+	leastOfBest = 0.4  // of the best score, for a record that holds a word of the prompt itself
+	leastNearby = 0.45 // the same for a record whose neighbours alone hold them
+	looked      = 10   // best records of which one must pass the floor
 )
 
-// tells is how much a word says about what a prompt is about, whatever the project.
-func tells(q *queryTerm) float64 {
+// says is how unlikely a prompt that means no record is to bring up a word.
+func (f *floor) says(q *queryTerm) float64 {
 	switch {
-	case q.chat:
-		return 0.1 * q.weight
-	case q.task, q.common, q.class == classExt, len(q.text) == 1:
-		return 0.3 * q.weight
-	case q.name:
-		return 2 * q.weight
+	case q.empty():
+		return f.any
+	case q.software, q.common:
+		return f.work
+	case q.class == classChar:
+		return (f.any + f.work) / 2
 	}
-	return q.weight
+	return f.rare
 }
 
-// holds is how much a word of the prompt counts when a record holds it: one for a telling word, half for one of everyday
-// and for an identifier that is met as a whole, beside its pieces; less for one of any software project, unless this one
-// has a few records only; nothing for courtesy.
-func (f *found) holds(q *queryTerm) float64 {
-	switch {
-	case q.chat, q.task, q.class == classExt, len(q.text) == 1:
-		return 0
-	case q.class == classWhole:
-		return 0.5
-	case q.software && f.total > smallProject:
-		return 0.4 * min(1, q.weight)
-	case q.common:
-		return 0.5 * min(1, q.weight)
-	case q.class == classPair, q.class == classChar:
-		return 0.7 * min(1, q.weight)
-	}
-	return min(1, q.weight)
+// empty tells whether a word says nothing about what a prompt means.
+func (q *queryTerm) empty() bool {
+	return q.chat || q.task || q.class == classExt || len(q.text) == 1
 }
 
-// known is the share of what a prompt says that the project has spoken of, 0 to 1. A project of few records has had
-// little occasion, so there a word that is missing counts for less.
-func (f *found) known() float64 {
-	known, unknown := 0.0, 0.0
+// weighed is what a word of the prompt says for a record that holds it, in its title or elsewhere, and for one that
+// does not.
+type weighed struct{ title, held, not float64 }
+
+func (f *found) weigh() []weighed {
+	out := make([]weighed, len(f.asked))
+	n := float64(f.total)
+	gain := func(chance, held float64) float64 { return math.Log(0.5 + 0.5*math.Exp(-held)/chance) }
 	for i := range f.asked {
 		q := &f.asked[i]
-		if q.docs > 0 {
-			known += tells(q)
-		} else {
-			unknown += tells(q)
+		says := f.floor.says(q)
+		chance := math.Exp(-says)
+		often := float64(q.docs-1) / (n * f.floor.perWords) // it may be a word of this project's everyday
+		switch {
+		case says <= f.floor.work:
+			chance = max(chance, often)
+		case !q.name:
+			chance = max(chance, f.floor.local*often)
 		}
-	}
-	n := float64(f.total)
-	unknown *= n / (n + smallProject)
-	if known == 0 {
-		return 0
-	}
-	return known / (known + unknown)
-}
-
-// held is how many telling words of the prompt a record holds.
-func (f *found) held(s *scored) (n float64) {
-	for k := range f.terms {
-		if s.tf[k] > 0 {
-			n += f.holds(&f.terms[k])
-		}
-	}
-	return n
-}
-
-// rarity is how unlikely a record is to hold by chance the words of the prompt that it holds: the sum of their rarities
-// in nats. An identifier or a path that is met as a whole counts beside its pieces, and words that say little count 0.3.
-func (f *found) rarity(s *scored) (sum float64) {
-	for k := range f.terms {
-		q := &f.terms[k]
-		if s.tf[k] == 0 {
-			continue
-		}
-		r := rareness(q.docs, f.total)
+		w, weight := &out[i], min(1, q.weight)
+		w.held, w.title = gain(chance, f.floor.held), gain(chance, f.floor.held-f.floor.title)
 		switch {
 		case q.class == classWhole:
-			sum += r
-		case q.chat:
-		case q.task, q.common, q.software, q.class == classExt, len(q.text) == 1:
-			sum += 0.3 * q.weight * r
+			share := f.floor.whole * min(1, q.weight/weightWhole)
+			w.held, w.title = w.held*share, w.title*share
+			continue
+		case q.docs > 0, number(q.word) > 0, f.prompt.form.order && q.word == f.prompt.form.verb:
+		case says <= f.floor.work:
+			w.not = -f.floor.unknown * weight
+		case q.name:
+			w.not = -f.floor.nobody * weight
 		default:
-			sum += q.weight * r
+			w.not = -f.floor.strange * weight
 		}
+		switch {
+		case q.class == classChar:
+			w.not = 0
+		case q.class == classPair: // half of the pairs of a text cross the borders of its words
+			w.not *= 0.3
+		case q.empty():
+			w.not *= 0.3
+		case q.piece: // every change brings names that are new
+			w.not *= 0.5
+		}
+		w.held, w.title = max(w.held*weight, w.not), max(w.title*weight, w.not)
+	}
+	return out
+}
+
+// evidence is how much speaks for it that the prompt means this record rather than something else, less what is asked
+// for in a project of that size.
+func (f *found) evidence(s *scored) float64 {
+	if f.weighed == nil {
+		f.weighed = f.weigh()
+	}
+	sum := 0.0
+	pairs := map[int]bool{} // positions of characters whose pair the record holds
+	for i := range f.asked {
+		if q := &f.asked[i]; q.class == classPair && len(s.doc.of(q.hash)) > 0 {
+			pairs[q.pos], pairs[q.pos+1] = true, true
+		}
+	}
+	for i := range f.asked {
+		q, w := &f.asked[i], &f.weighed[i]
+		at := s.doc.of(q.hash)
+		switch {
+		case len(at) == 0:
+			sum += w.not
+		case q.class == classChar && pairs[q.pos]:
+		case at[0].at>>posBits == fieldTitle:
+			sum += w.title
+		default:
+			sum += w.held
+		}
+	}
+	return sum + f.runs(s) + f.formSays() - f.floor.least - f.floor.perRecord*math.Log(float64(max(1, f.total)))
+}
+
+func (f *found) formSays() (sum float64) {
+	p := f.prompt.form
+	switch {
+	case p.question && p.ours:
+		sum = f.floor.question + f.floor.ours
+	case p.question:
+		sum = f.floor.question
+	case p.order:
+		sum = f.floor.order
+	}
+	if p.here {
+		sum += f.floor.here
+	}
+	if p.mine {
+		sum += f.floor.mine
 	}
 	return sum
 }
 
-// rareEnough tells whether what a record holds of the prompt is rare enough for a project of that size. A prompt that is
-// nothing but telling words, all of which the record holds, asks for just that record.
-func (f *found) rareEnough(s *scored) bool {
-	if f.total <= fewRecords {
-		return true
+// runs is what words say that follow each other in the record as they do in the prompt: the text of an error, or a
+// phrase that both use.
+func (f *found) runs(s *scored) (sum float64) {
+	words := f.prompt.words
+	for i := 0; i < len(words); {
+		j, full := i, 0
+		for {
+			if !words[j].empty {
+				full++
+			}
+			if j+1 == len(words) || words[j+1].pos != words[j].pos+1 ||
+				closest(s.doc.of(words[j].hash), s.doc.of(words[j+1].hash)) != 1 {
+				break
+			}
+			j++
+		}
+		if n := j + 1 - i; n >= 3 && full > 0 && n+full >= 5 {
+			sum += f.floor.run * float64(n-2)
+			if n == len(words) && !f.prompt.form.order {
+				sum += f.floor.quoted
+			}
+		}
+		i = j + 1
 	}
-	large := min(1, math.Log(float64(f.total)/fewRecords)/math.Log(manyRecords/fewRecords))
-	return f.rarity(s) >= large*leastRarity*math.Log(float64(f.total)) || f.asksFor(s)
+	return sum
 }
 
-func (f *found) asksFor(s *scored) bool {
-	if len(f.terms) != len(f.asked) {
-		return false
-	}
+// tells tells whether a record itself holds a word of the prompt that says something.
+func (f *found) tells(s *scored) bool {
 	for k := range f.terms {
-		q := &f.terms[k]
-		if s.tf[k] == 0 || q.chat || q.task || q.common || q.software {
-			return false
+		if s.tf[k] > 0 && !f.terms[k].empty() {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // relevant gives the records that a prompt may be shown, best first; none when the evidence is thin.
 func (f *found) relevant() []scored {
-	if len(f.ranked) == 0 {
-		return nil
+	most := math.Inf(-1)
+	for i := range f.ranked[:min(len(f.ranked), looked)] {
+		most = max(most, f.evidence(&f.ranked[i]))
 	}
-	most, rare := 0.0, false
-	for i := range f.ranked[:min(len(f.ranked), 10)] {
-		most = max(most, f.held(&f.ranked[i]))
-		rare = rare || f.rareEnough(&f.ranked[i])
-	}
-	if most < 1 || !rare || f.known()+perWord*min(most, mostWords) < leastEvidence {
+	if most <= 0 {
 		return nil
 	}
 	best := f.ranked[0].score
@@ -146,7 +214,7 @@ func (f *found) relevant() []scored {
 		if s.score < leastOfBest*best {
 			break
 		}
-		if s.score >= leastNearby*best || f.held(s) > 0 {
+		if s.score >= leastNearby*best || f.tells(s) {
 			out = append(out, *s)
 		}
 	}

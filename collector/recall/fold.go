@@ -40,7 +40,9 @@ func fold(s string) string {
 				r, _ = utf8.DecodeRune(d)
 			}
 			out = utf8.AppendRune(out, r)
-		case r >= 0x0591 && r <= 0x05C7 || r >= 0x064B && r <= 0x065F: // points of Hebrew and Arabic
+		case r >= 0x0591 && r <= 0x05C7 || r >= 0x064B && r <= 0x065F || r == 0x0640: // points of Hebrew and Arabic, and the stroke that lengthens
+		case r >= 0x0622 && r <= 0x064A: // Arabic
+			out = utf8.AppendRune(out, plainArabic(r))
 		default:
 			out = utf8.AppendRune(out, r)
 		}
@@ -67,6 +69,19 @@ func special(r rune) string {
 		return "i"
 	}
 	return ""
+}
+
+// plainArabic gives an Arabic letter the form that people type when they are in a hurry.
+func plainArabic(r rune) rune {
+	switch r {
+	case 'أ', 'إ', 'آ':
+		return 'ا'
+	case 'ى':
+		return 'ي'
+	case 'ة':
+		return 'ه'
+	}
+	return r
 }
 
 // joined tells whether a script writes words without spaces between them, so that its runs are cut in characters and

@@ -8,11 +8,13 @@ import (
 
 // A prompt is no query: it can be a log with a question at its end. parse finds what it asks for.
 const (
-	maxProse    = 8 << 10  // bytes of prose that are read, the beginning and the end of it
-	maxPasted   = 24 << 10 // bytes of code, log and quoted lines that are read, telling ones first
-	longPrompt  = 1500     // bytes from which on the ask is looked for in the first and the last lines and in questions
-	maxTermsIn  = 160      // terms of a prompt that are looked up
-	maxLineRead = 600      // bytes of a line of log that are read
+	maxProse     = 8 << 10  // bytes of prose that are read, the beginning and the end of it
+	maxPasted    = 24 << 10 // bytes of code, log and quoted lines that are read, telling ones first
+	longPrompt   = 1500     // bytes from which on the ask is looked for in the first and the last lines and in questions
+	maxAddresses = 20       // URLs that are read
+	maxTermsIn   = 160      // terms of a prompt that are looked up
+	maxLine      = 600      // bytes from which on a line is taken for several
+	maxSpoken    = 400      // words of a prompt that are compared with a record in their order
 )
 
 // How much a term weighs by where it stands in the prompt.
@@ -21,6 +23,9 @@ const (
 	weightError  = 0.7
 	weightProse  = 0.45
 	weightPasted = 0.15
+
+	weightAddress = 0.3  // of a URL, most of which says nothing
+	weightWhole   = 0.25 // of an identifier as a whole, in proportion
 )
 
 // queryTerm is one term of a prompt.
@@ -35,7 +40,8 @@ type queryTerm struct {
 	task     bool // a word of any task
 	common   bool // a word of everyday
 	software bool // a word of any software project
-	name     bool // written as a name or an identifier
+	name     bool // written as a name
+	piece    bool // of a path or an identifier
 	docs     int  // records of the project that hold it
 	idf      float64
 }
@@ -43,8 +49,17 @@ type queryTerm struct {
 // prompt is what is left of a prompt to search by.
 type prompt struct {
 	terms []queryTerm // no term twice, in the order of the prompt
+	words []spoken    // the words of what it asks and of errors in it, stop words as well, in order
 	dates []dateRange
 	when  bool // it asks when something was
+	form  form
+}
+
+// spoken is a word where it stands in a prompt.
+type spoken struct {
+	hash  uint32
+	pos   int
+	empty bool // it says nothing: a stop word, courtesy or a word of any task
 }
 
 // segment is a piece of the prompt with the weight of its terms.
@@ -55,13 +70,16 @@ type segment struct {
 
 // parse takes a prompt apart. It never fails; a prompt without anything to search by has no terms.
 func parse(text string, keepStops bool) prompt {
-	text = strings.ToValidUTF8(withoutBlocks(text), " ")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, " "), "\r\n", "\n")
+	text = withoutBlocks(text)
 	c := collect{keepStops: keepStops, at: make(map[string]int), words: wordSets()}
-	for _, s := range segments(text) {
+	text, addresses := withoutAddresses(text)
+	parts := append(segments(text), segment{addresses, weightAddress})
+	for _, s := range parts {
 		c.weight = s.weight
 		sc := scanner{pos: c.last + 4}
 		sc.emit = func(term, surface []byte, k class, pos int) {
-			c.capital = sc.capital
+			c.capital, c.compound = sc.capital, sc.compound
 			c.add(term, surface, k, pos)
 		}
 		sc.scan(s.text)
@@ -70,7 +88,21 @@ func parse(text string, keepStops bool) prompt {
 			break
 		}
 	}
-	return prompt{terms: c.finish(), dates: findDates(text), when: asksWhen(text)}
+	return prompt{terms: c.finish(), words: c.spoken, dates: findDates(text), when: asksWhen(text), form: formOfParts(parts)}
+}
+
+// formOfParts is the form of what a prompt asks; what is pasted beside it has none.
+func formOfParts(parts []segment) form {
+	for i, s := range parts {
+		if s.weight == weightAsk && s.text != "" {
+			asks := false
+			for _, o := range parts[i:] {
+				asks = asks || o.weight == weightAsk && isQuestion(o.text)
+			}
+			return formOf(wordsOf(s.text, 40), asks)
+		}
+	}
+	return form{}
 }
 
 // collect gathers the terms of the segments, the heaviest mention of each.
@@ -78,24 +110,33 @@ type collect struct {
 	words     *wordLists
 	keepStops bool
 	terms     []queryTerm
+	spoken    []spoken
 	at        map[string]int
 	weight    float64
 	last      int
 	capital   bool
+	compound  bool
 }
 
 func (c *collect) add(term, surface []byte, k class, pos int) {
-	if !c.keepStops && c.words.stop[string(surface)] {
+	stop := c.words.stop[string(surface)]
+	if c.weight >= weightError && len(c.spoken) < maxSpoken && (k == classWord || k == classPart) {
+		c.spoken = append(c.spoken, spoken{hash(term), pos, stop || c.words.chat[string(surface)] || c.words.task[string(surface)]})
+	}
+	if !c.keepStops && stop {
 		return
 	}
-	t := queryTerm{text: string(term), word: string(surface), name: c.capital && k == classWord, weight: c.weight, pos: pos, class: k, hash: hash(term)}
+	t := queryTerm{text: string(term), word: string(surface), name: c.capital && k == classWord, piece: c.compound, weight: c.weight, pos: pos, class: k, hash: hash(term)}
 	switch {
 	case k == classWhole: // its pieces are there as well
-		t.weight *= 0.25
+		t.weight *= weightWhole
 	case k == classChar:
 		t.weight *= 0.3
-	case k == classPair && allKana(surface): // grammar more often than meaning
-		t.weight *= 0.4
+	case k == classPair:
+		t.software = c.words.software[string(surface)]
+		if allKana(surface) { // grammar more often than meaning
+			t.weight *= 0.4
+		}
 	case k == classWord || k == classPart:
 		t.chat, t.task = c.words.chat[string(surface)], c.words.task[string(surface)]
 		t.common, t.software = c.words.common[string(term)], c.words.software[string(term)]
@@ -227,14 +268,14 @@ func splitLines(text string) []line {
 			}
 			continue
 		}
-		l := line{fenced: fence != "", quoted: s[0] == '>'}
-		if len(s) > maxLineRead && !looksProse(s[:maxLineRead]) {
-			s = cutBytes(s, maxLineRead)
+		quoted := s[0] == '>'
+		for s != "" {
+			l := line{fenced: fence != "", quoted: quoted}
+			l.text, s = cutLine(s)
+			l.prose = looksProse(l.text)
+			l.question = l.prose && isQuestion(l.text)
+			out = append(out, l)
 		}
-		l.prose = looksProse(s)
-		l.question = l.prose && isQuestion(s)
-		l.text = s
-		out = append(out, l)
 	}
 	if fence != "" { // never closed: what looks like prose behind it is prose
 		for i := range out {
@@ -242,6 +283,31 @@ func splitLines(text string) []line {
 		}
 	}
 	return out
+}
+
+// cutLine takes as much off a long line as ends with a sentence, or at least with a word: a question may stand behind a
+// paste that has no line breaks. A word that is longer is a line of its own.
+func cutLine(s string) (first, rest string) {
+	if len(s) <= maxLine {
+		return s, ""
+	}
+	head := cutBytes(s, maxLine)
+	at := -1
+	for _, end := range [...]string{". ", "? ", "! ", "。", "？"} {
+		if i := strings.LastIndex(head, end); i >= 0 {
+			at = max(at, i+len(end))
+		}
+	}
+	if at < maxLine/4 {
+		at = strings.LastIndexByte(head, ' ')
+	}
+	if at <= 0 {
+		if at = strings.IndexByte(s, ' '); at < 0 {
+			return head, ""
+		}
+		return head, strings.TrimSpace(s[at:])
+	}
+	return strings.TrimSpace(s[:at]), strings.TrimSpace(s[at:])
 }
 
 func fenceOf(s string) string {
@@ -286,6 +352,9 @@ func looksProse(s string) bool {
 	if first >= '0' && first <= '9' || first == '[' || first == '{' || first == '<' || first == '+' {
 		return false
 	}
+	if spaces == 0 && total > 60 && len(s) == total { // no word is so long
+		return false
+	}
 	last := s[len(s)-1]
 	if last == ';' || last == '{' || last == '}' {
 		return false
@@ -293,9 +362,20 @@ func looksProse(s string) bool {
 	return letters*10 >= total*7 && digits*10 <= total && signs*100 <= total*12
 }
 
-// isQuestion tells whether a line asks.
+// isQuestion tells whether a line asks. A question mark inside a word, as in an address, asks nothing.
 func isQuestion(s string) bool {
-	return strings.ContainsAny(s, "?？") || strings.HasSuffix(s, "か。")
+	if strings.ContainsAny(s, "？؟") || strings.HasSuffix(s, "か。") || strings.HasSuffix(s, "か") {
+		return true
+	}
+	for i := 0; ; i++ {
+		j := strings.IndexByte(s[i:], '?')
+		if j < 0 {
+			return false
+		}
+		if i += j; i+1 == len(s) || !startsWord(s[i+1:]) {
+			return true
+		}
+	}
 }
 
 // edge tells whether line i is among the first two or the last three lines of prose in the prompt: people ask before
@@ -333,6 +413,31 @@ func telling(s string) bool {
 	}
 	return strings.HasPrefix(s, "at ") || strings.HasPrefix(s, "file \"") || strings.Contains(s, ".go:") ||
 		strings.Contains(s, ".py:") || strings.Contains(s, ".ts:") || strings.Contains(s, ".rs:") || strings.Contains(s, ".java:")
+}
+
+// withoutAddresses takes the URLs out of a text and gives those apart, without their schemes.
+func withoutAddresses(text string) (rest, addresses string) {
+	var b, found strings.Builder
+	for n := 0; ; n++ {
+		i := strings.Index(text, "://")
+		if i < 0 || n == maxAddresses {
+			b.WriteString(text)
+			return b.String(), found.String()
+		}
+		from := i
+		for from > 0 && (text[from-1]|32 >= 'a' && text[from-1]|32 <= 'z' || text[from-1] == '+') {
+			from--
+		}
+		end := i + 3
+		for end < len(text) && text[end] > ' ' && strings.IndexByte("\"'`<>)]}", text[end]) < 0 {
+			end++
+		}
+		b.WriteString(text[:from])
+		b.WriteByte(' ')
+		found.WriteString(text[i+3 : end])
+		found.WriteByte('\n')
+		text = text[end:]
+	}
 }
 
 // withoutBlocks takes out blocks that this package has rendered: an agent's context, pasted back, asks for nothing.

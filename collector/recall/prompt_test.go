@@ -26,7 +26,7 @@ func TestPromptTerms(t *testing.T) {
 		{"stop words go", "what did we do?", nil, []string{"what", "did", "we", "do"}},
 		{"courtesy alone asks for nothing", "ok, thanks! go ahead", nil, []string{"ok", "thank", "go"}},
 		{"courtesy beside a word stays", "thanks, now the gateway", []string{"gatewai"}, nil},
-		{"identifier whole and in pieces", "user-auth", []string{"userauth", "user", "auth"}, nil},
+		{"identifier whole and in pieces", "user-auth", []string{"userauth", "user", "authent"}, nil},
 		{"contraction", "don't", nil, []string{"don", "t"}},
 		{"c plus plus", "C++", []string{"cpp"}, nil},
 		{"unterminated quote", `"unterminated`, []string{"untermin"}, nil},
@@ -38,6 +38,15 @@ func TestPromptTerms(t *testing.T) {
 		{"question before a log", "why does the uploader retry?\n" + log, []string{"upload", "retri"}, nil},
 		{"error in a log", log + "panic: quota exceeded at limiter.go:88\n" + log, []string{"quota", "limitergo"}, nil},
 		{"stack trace", "```\ngoroutine 1 [running]:\nmain.serve(0xc000)\n\t/src/app/serve_mux.go:41 +0x1d\n```\nwhat is wrong", []string{"servemuxgo"}, nil},
+		{"question behind a word without end", strings.Repeat("x", 50000) + " why does the uploader retry?", []string{"upload", "retri"}, nil},
+		{"question before a word without end", "why does the uploader retry? " + strings.Repeat("x", 50000), []string{"upload", "retri"}, nil},
+		{"question behind a paste in one line", strings.Repeat("shard=eu latency=12ms ", 3000) + "why does the uploader retry?", []string{"upload", "retri"}, nil},
+		{"question amid a log", log + "why does the uploader retry?\n" + log, []string{"upload", "retri"}, nil},
+		{"quoted text", "> the gateway refused it\n\nwhy?", []string{"gatewai", "refus"}, nil},
+		{"our own block", frameHeading + "\n" + frameNote + "\n\n### Gateways (2026-03-01, decision)\nThey limit.\n\nwhy does the uploader retry?", []string{"upload", "retri"}, []string{"gatewai", "limit", "note"}},
+		{"our own block with the line ends of Windows", strings.ReplaceAll(frameHeading+"\n"+frameNote+"\n\n### Gateways (2026-03-01, decision)\nThey limit.\n\nwhy does the uploader retry?", "\n", "\r\n"), []string{"upload", "retri"}, []string{"gatewai", "limit", "note"}},
+		{"our own block, quoted", "> " + frameHeading + "\n> " + frameNote + "\n>\n> ### Gateways (2026-03-01, decision)\n> They limit.\n\nwhy does the uploader retry?", []string{"upload", "retri"}, []string{"gatewai", "limit", "note"}},
+		{"the scheme of a url", "see https://example.com/retry", []string{"exampl", "retri"}, []string{"http"}},
 		{"long word is cut", strings.Repeat("x", 100000), nil, nil},
 		{"german", "warum haben wir die Wiederholungen begrenzt", []string{"wiederholungen", "begrenzt"}, []string{"warum", "haben", "wir"}},
 		{"empty", "", nil, nil},
@@ -66,6 +75,34 @@ func TestTheAskOutweighsThePaste(t *testing.T) {
 	}
 	if weight["retri"] != weightAsk || weight["shard"] >= weight["retri"] {
 		t.Errorf("the ask weighs %v, the paste %v", weight["retri"], weight["shard"])
+	}
+}
+
+func TestFormOfAPrompt(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     form
+	}{
+		{"a question", "which queue is slow?", form{question: true}},
+		{"a question without its mark", "when is the report made", form{question: true}},
+		{"a question about us", "why did we leave it out", form{question: true, ours: true, here: true}},
+		{"may we", "can we delete the old cluster", form{question: true, ours: true}},
+		{"an order", "fix the test", form{order: true, verb: "fix"}},
+		{"a polite order", "Could you please add a retry?", form{order: true, verb: "add"}},
+		{"a wish", "I want you to rename my file", form{order: true, mine: true, verb: "rename"}},
+		{"neither", "seat holds", form{}},
+		{"this week is no thing", "the plan of this week", form{}},
+		{"spanish", "¿cuándo se hace la copia?", form{question: true}},
+		{"arabic", "كم مرة يتم النسخ الاحتياطي؟", form{question: true}},
+		{"japanese", "いつですか", form{question: true}},
+		{"an address asks nothing", "see https://example.com/?q=1 and a?b", form{}},
+		{"nothing", "", form{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := parse(tt.in, false).form; got != tt.want {
+				t.Errorf("%q is %+v, want %+v", tt.in, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ type tuning struct {
 	pool      int     // candidates of the first stage
 	postings  int     // occurrences that the first stage may walk
 	keepStops bool    // search for stop words too
+	floor     floor
 }
 
 func defaults() tuning {
@@ -44,6 +45,7 @@ func defaults() tuning {
 		when:      0.3,
 		links:     0.25,
 		name:      1.4,
+		floor:     defaultFloor(),
 	}
 }
 

@@ -49,8 +49,7 @@ type Explain struct {
 	Terms     []TermScore
 	Own       float64 // of the record's own terms
 	Proximity float64
-	Known     float64 // share of what the prompt says that the project has spoken of, 0 to 1
-	Held      float64 // telling words of the prompt that the record holds
+	Evidence  float64 // in nats, that the prompt means this record; a prompt is given records when one has more than 0
 }
 
 // TermScore is what one term of the prompt is worth.
@@ -96,12 +95,14 @@ func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
 
 // found is what a search knows before the records are chosen.
 type found struct {
-	asked  []queryTerm // informative terms of the prompt, with their rarity, whether found or not
-	terms  []queryTerm // those that were searched for
-	prompt prompt
-	total  int // records of the project
-	ranked []scored
-	byID   map[int64]store.Stored
+	floor   *floor
+	asked   []queryTerm // informative terms of the prompt, with their rarity, whether found or not
+	terms   []queryTerm // those that were searched for
+	prompt  prompt
+	total   int // records of the project
+	ranked  []scored
+	byID    map[int64]store.Stored
+	weighed []weighed
 }
 
 func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
@@ -120,7 +121,7 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("counting the words of a prompt: %w", err)
 	}
-	f := &found{asked: p.terms, prompt: p, total: total}
+	f := &found{floor: &e.tuning.floor, asked: p.terms, prompt: p, total: total}
 	f.terms = e.tuning.weigh(p.terms, counts, total)
 	if len(f.terms) == 0 {
 		return nil, nil
@@ -338,7 +339,7 @@ func (f *found) results(ranked []scored) []Result {
 
 func (f *found) result(s *scored) Result {
 	r := Result{Stored: f.byID[s.doc.id], Score: s.score, Matched: []string{}}
-	r.Explain = Explain{Own: s.own, Proximity: s.near, Known: f.known(), Held: f.held(s)}
+	r.Explain = Explain{Own: s.own, Proximity: s.near, Evidence: f.evidence(s)}
 	for k, tf := range s.tf {
 		if tf == 0 {
 			continue

@@ -4,8 +4,21 @@ import "sync"
 
 // stem reduces an English word of lower-case ASCII letters to a stem by Porter's algorithm (1980), in place, so that
 // retry, retries and retried meet. Words of one or two letters, and anything with a digit, an underscore or another
-// script in it, stay as they are.
+// script in it, stay as they are, but for Arabic words, which lose what is written together with them.
 func stem(w []byte) []byte {
+	if len(w) < 2 {
+		return w
+	}
+	if w[0] >= 0xD8 && w[0] <= 0xDB {
+		return stemArabic(w)
+	}
+	if to, ok := wordForms()[string(w)]; ok {
+		return append(w[:0], to...)
+	}
+	return porter(w)
+}
+
+func porter(w []byte) []byte {
 	if len(w) < 3 {
 		return w
 	}
@@ -18,6 +31,24 @@ func stem(w []byte) []byte {
 	s = s.plural().past().finalY()
 	s = s.replace(step2, 0).replace(step3, 0).drop()
 	return s.tidy()
+}
+
+// stemArabic takes the article, with what may stand before it, and the commonest endings off a word, as long as three
+// letters remain. Letters of Arabic are two bytes.
+func stemArabic(w []byte) []byte {
+	const least = 3 * 2
+	for _, p := range [...]string{"وال", "بال", "كال", "فال", "ال", "لل"} {
+		if len(w) >= len(p)+least && string(w[:len(p)]) == p {
+			w = w[len(p):]
+			break
+		}
+	}
+	for _, p := range [...]string{"ها", "ات", "ون", "ين", "ان", "يه", "ه"} {
+		if len(w) >= len(p)+least && string(w[len(w)-len(p):]) == p {
+			return w[:len(w)-len(p)]
+		}
+	}
+	return w
 }
 
 type stemmer []byte

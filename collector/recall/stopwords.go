@@ -38,12 +38,16 @@ che chi ci come cosa cui dal dalla degli dei del della delle di dove gli ho ma n
 quando quello questa questo sono sta su suo tra
 aan als bij dat deze dit door een en er geen het hij hoe ik in is je maar met mijn naar niet nog of om ons ook op te
 tot uit van voor waar waarom wat we wel wie wij worden zij zijn zo
-что как это не на по для из или но мы вы он она они был была было быть где когда почему чтобы же бы уже все`
+что как это не на по для из или но мы вы он она они был была было быть где когда почему чтобы же бы уже все сколько какой
+какая какие кто зачем у в и с о к
+ما ماذا من في علي الي عن مع هذا هذه ذلك تلك التي الذي ان كان لا لم لن هل هو هي نحن انا قد ثم او كم متي اين لماذا كيف اي يتم تم كل
+bir bu ve ile icin mi nasil neden nerede hangi nedir
+czy jak co kiedy gdzie dlaczego jest sie nie oraz dla`
 
 // Hiragana words of grammar and courtesy, and their kin in Chinese and Korean, as the pairs and characters they are cut in.
 const stopJoined = `です ます した して いる ある する から まで など これ それ あれ この その どの ので のに には では とは へは でし まし せん ませ
 とう うご ござ ざい いま ます あり りが がと お願 願い いし しま くだ ださ さい 什么 怎么 为什 么时 时候 我们 你们 他们 这个 那个 一个 可以 没有 谢谢 你好 请问 多少 的 了 是 在 我 你 他
-她 它 们 吗 呢 吧 啊 着 把 和 与 也 都 就 不 有 这 那 很 什 么 怎 니다 습니 합니 하는 에서 으로 까지 부터 감사 안녕 은 는 이 가 을 를 에 의 도 로`
+她 它 们 吗 呢 吧 啊 着 把 和 与 也 都 就 不 有 这 那 很 什 么 怎 니다 습니 합니 하는 에서 으로 까지 부터 감사 안녕 하나 나요 인가 가요 어떻 떻게 무엇 언제 어디 어떤 누가 있나 되나 됩니 입니 하세 세요 해주 해줘 주세 했나 었나 은 는 이 가 을 를 에 의 도 로 몇 왜 何 どう こに いつ なぜ かか`
 
 // chatWords say something to the agent and nothing about the work. A prompt of nothing else asks for no memory.
 const chatWords = `hello hi hey hiya yo greetings howdy morning afternoon evening night bye goodbye cheers thanks thank thankyou thx ty
@@ -63,7 +67,11 @@ review summarize summarise summary describe list open read print generate refact
 make made makes making use used using get gets getting need needs via per same want know tell call only all not no still
 already always never out off up down over under after before more most own other against between into through`
 
-type wordLists struct{ stop, chat, task, common, software map[string]bool } // common and software hold stems
+type wordLists struct {
+	stop, chat, task                                      map[string]bool
+	common, software                                      map[string]bool // stems
+	question, order, prelude, may, time, ours, here, mine map[string]bool
+}
 
 func wordSets() *wordLists { return loadWords() }
 
@@ -84,5 +92,14 @@ var loadWords = sync.OnceValue(func() *wordLists {
 		}
 		return m
 	}
-	return &wordLists{set(stopEnglish, stopOther, stopJoined), set(chatWords), set(taskWords), stems(commonWords), stems(softwareWords)}
+	software := stems(softwareWords)
+	for w := range set(softwareJoined) {
+		software[w] = true
+	}
+	return &wordLists{
+		stop: set(stopEnglish, stopOther, stopJoined), chat: set(chatWords), task: set(taskWords),
+		common: stems(commonWords), software: software,
+		question: set(questionWords), order: set(orderWords), prelude: set(preludeWords),
+		may: set(mayWords), time: set(timeWords), ours: set(ourWords), here: set(hereWords), mine: set(mineWords),
+	}
 })

@@ -29,6 +29,7 @@ type scanner struct {
 	buf, stem []byte
 	parts     []span
 	capital   bool // the run begins with a capital and no sentence begins with it
+	compound  bool // the run is a path or an identifier of several pieces
 }
 
 type span struct{ from, to int }
@@ -151,6 +152,7 @@ func (sc *scanner) give(b []byte, c class, pos int) { sc.emit(b, b, c, pos) }
 
 // run takes a run apart: at slashes in segments, these at case, digits and connectors in pieces.
 func (sc *scanner) run(s string) {
+	sc.compound = strings.ContainsAny(s, "/\\:._-")
 	segments := 0
 	from, last, before := 0, span{}, span{-1, -1}
 	for i := 0; i <= len(s); i++ {
@@ -200,6 +202,10 @@ func (sc *scanner) segment(s string) {
 	if s == "" {
 		return
 	}
+	if len(s) <= 5 && wordForms()[strings.ToLower(s)] != "" { // k8s is one word
+		sc.word(s, classWord)
+		return
+	}
 	sc.parts = pieces(sc.parts[:0], s)
 	switch len(sc.parts) {
 	case 0:
@@ -209,6 +215,7 @@ func (sc *scanner) segment(s string) {
 		sc.word(s[p.from:p.to], classWord)
 		return
 	}
+	sc.compound = true
 	sc.whole(s, sc.pos)
 	for i, p := range sc.parts {
 		c := classPart
