@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,7 +150,9 @@ func readBody(w http.ResponseWriter, r *http.Request, types ...string) ([]byte, 
 		fail(w, http.StatusUnsupportedMediaType, "the content type must be "+types[0], nil)
 		return nil, false
 	}
-	b, err := io.ReadAll(r.Body)
+	var all bytes.Buffer
+	all.Grow(int(min(max(r.ContentLength, 0), maxRequest)) + bytes.MinRead) // what a client claims is bounded, and reading on sees the end
+	_, err := all.ReadFrom(r.Body)
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
@@ -159,7 +162,7 @@ func readBody(w http.ResponseWriter, r *http.Request, types ...string) ([]byte, 
 		fail(w, http.StatusBadRequest, "the request body could not be read", nil)
 		return nil, false
 	}
-	return b, true
+	return all.Bytes(), true
 }
 
 // number reads a whole number of the query between low and high, or answers 400 and gives false.

@@ -2,7 +2,6 @@ package collector
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,11 +107,11 @@ func (c *Collector) deliver(ctx context.Context, batch []outbox.Record) ([]outbo
 
 // decode reads an event of the wire and scrubs it. The error names fields, never their values.
 func (c *Collector) decode(b []byte) (event.Event, error) {
-	var e event.Event
-	if err := json.Unmarshal(b, &e); err != nil {
-		return e, errors.New("the event is not a JSON object of the wire contract")
+	e, p, err := event.Decode(b)
+	if err != nil {
+		return e, err
 	}
-	if p := e.Problems(); len(p) > 0 {
+	if len(p) > 0 {
 		return e, &invalid{p}
 	}
 	if scrubbed := c.scrub.JSON(e.Body); len(scrubbed) != len(e.Body) || &scrubbed[0] != &e.Body[0] {

@@ -28,13 +28,7 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `,"body":`...)
 	dst = append(dst, e.Body...)
 	field(`,"valid_time":`, e.ValidTime)
-	field(`,"source":{"surface":`, e.Source.Surface)
-	field(`,"version":`, e.Source.Version)
-	field(`,"client_id":`, e.Source.ClientID)
-	if e.Source.ProjectPath != "" {
-		field(`,"project_path":`, e.Source.ProjectPath)
-	}
-	dst = append(dst, '}')
+	dst = e.Source.AppendJSON(append(dst, `,"source":`...))
 	if e.ContentHash != "" {
 		field(`,"content_hash":`, e.ContentHash)
 	}
@@ -52,6 +46,17 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 			field(`,"tail":`, f.Tail)
 		}
 		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// AppendJSON appends the source's JSON to dst.
+func (s *Source) AppendJSON(dst []byte) []byte {
+	dst = rawjson.AppendString(append(dst, `{"surface":`...), s.Surface)
+	dst = rawjson.AppendString(append(dst, `,"version":`...), s.Version)
+	dst = rawjson.AppendString(append(dst, `,"client_id":`...), s.ClientID)
+	if s.ProjectPath != "" {
+		dst = rawjson.AppendString(append(dst, `,"project_path":`...), s.ProjectPath)
 	}
 	return append(dst, '}')
 }

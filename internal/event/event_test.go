@@ -34,6 +34,70 @@ func TestAppendJSONReadsBackAsTheSameEvent(t *testing.T) {
 	}
 }
 
+func TestDecode(t *testing.T) {
+	e := good()
+	js := string(e.AppendJSON(nil))
+	with := func(old, text string) string { return strings.Replace(js, old, text, 1) }
+	for _, c := range []struct {
+		name, text string
+		change     func(e *Event) // nil: it is refused
+	}{
+		{"as it is written", js, func(*Event) {}},
+		{"white space", " \n" + strings.ReplaceAll(js, `,"`, ` , "`) + "\n", func(*Event) {}},
+		{"unknown members", with(`{`, `{"future":[{"event_id":"x"}],`), func(*Event) {}},
+		{"a member twice", with(`"kind":"prompt"`, `"kind":"note","kind":"prompt"`), func(*Event) {}},
+		{"an escaped key", with(`"session_id"`, `"session\u005fid"`), func(*Event) {}},
+		{"nothing for a text", with(`"parent_event_id":"`+id+`"`, `"parent_event_id":null`), func(e *Event) { e.ParentEventID = "" }},
+		{"a lone surrogate", with(`"session_id":"s"`, `"session_id":"\ud800"`), func(e *Event) { e.SessionID = "\ufffd" }},
+		{"bytes that are no text", with(`"session_id":"s"`, "\"session_id\":\"\xff\""), func(e *Event) { e.SessionID = "\ufffd" }},
+		{"a number for a text", with(`"session_id":"s"`, `"session_id":5`), nil},
+		{"a text for a number", with(`"schema_version":1`, `"schema_version":"1"`), nil},
+		{"a fraction", with(`"schema_version":1`, `"schema_version":1.5`), nil},
+		{"a list for the source", with(`"source":{`, `"source":[{`), nil},
+		{"a firing that is none", with(`"from":1`, `"from":"x"`), nil},
+		{"cut", js[:len(js)-1], nil},
+		{"two", js + js, nil},
+		{"a list", "[" + js + "]", nil},
+		{"nothing", "", nil},
+		{"null", "null", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, _, err := Decode([]byte(c.text))
+			if c.change == nil {
+				if err == nil {
+					t.Errorf("taken: %+v", got)
+				}
+				return
+			}
+			want := good()
+			c.change(&want)
+			var viaJSON Event
+			if js := json.Unmarshal([]byte(c.text), &viaJSON); err != nil || js != nil || !reflect.DeepEqual(got, want) && string(got.Body) == string(want.Body) || !reflect.DeepEqual(got, viaJSON) {
+				t.Errorf("%v, %v\ngot  %+v\nwant %+v", err, js, got, want)
+			}
+		})
+	}
+}
+
+// What Decode finds nothing wrong with reads back as the same event.
+func FuzzDecode(f *testing.F) {
+	e := good()
+	f.Add(e.AppendJSON(nil))
+	for _, s := range []string{`{"event_id":1}`, `{"source":null}`, `{`, `{"body":{"type":"message","turns":[[]]}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, p, err := Decode(b)
+		if err != nil || len(p) > 0 {
+			return
+		}
+		again, p, err := Decode(e.AppendJSON(nil))
+		if err != nil || len(p) > 0 || !reflect.DeepEqual(again, e) {
+			t.Errorf("%v, %v\ngot  %+v\nwant %+v", p, err, again, e)
+		}
+	})
+}
+
 func TestEventProblems(t *testing.T) {
 	e := good()
 	if p := e.Problems(); len(p) != 0 {
@@ -56,6 +120,12 @@ func TestEventProblems(t *testing.T) {
 		{"kind", func(e *Event) { e.Kind = "thought" }},
 		{"body", func(e *Event) { e.Body = nil }},
 		{"body", func(e *Event) { e.Body = json.RawMessage(`[]`) }},
+		{"body", func(e *Event) { e.Body = json.RawMessage(`{"type":"text"`) }},
+		{"body.content", func(e *Event) { e.Body = json.RawMessage(`{"type":"text","content":null}`) }},
+		{"body.turns", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":{}}`) }},
+		{"body.turns[1]", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[{"role":"a","content":""},1]}`) }},
+		{"body.turns[0].role", func(e *Event) { e.Body = json.RawMessage(`{"type":"message","turns":[{"role":"","content":""}]}`) }},
+		{"body.data", func(e *Event) { e.Body = json.RawMessage(`{"type":"json","x":{"data":1}}`) }},
 		{"body", func(e *Event) { e.Body = TextBody(strings.Repeat("x", MaxBody)) }},
 		{"body.type", func(e *Event) { e.Body = json.RawMessage(`{"type":"xml"}`) }},
 		{"body.content", func(e *Event) { e.Body = json.RawMessage(`{"type":"text"}`) }},
@@ -78,6 +148,11 @@ func TestEventProblems(t *testing.T) {
 		c.spoil(&e)
 		if p := e.Problems(); len(p) != 1 || p[0].Field != c.field {
 			t.Errorf("%s: got %v", c.field, p)
+		}
+		if b := e.AppendJSON(nil); json.Valid(b) {
+			if _, p, err := Decode(b); err != nil || len(p) != 1 || p[0].Field != c.field {
+				t.Errorf("%s: decoded with %v, %v", c.field, p, err)
+			}
 		}
 	}
 	e.Body = json.RawMessage(`{ "type": "text", "content": "spaced out" }`)

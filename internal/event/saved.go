@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Saved is the data of a note in which a record travels that an agent saved itself. The collector makes the record when
 // it stores the note, so that the record may wait in the outbox like any event and is made once.
@@ -12,7 +15,7 @@ type Saved struct {
 
 // Saved gives the record that a note carries; nil for every other event.
 func (e *Event) Saved() *Saved {
-	if e.Kind != KindNote {
+	if e.Kind != KindNote || !bytes.Contains(e.Body, []byte(`"mcp_record"`)) {
 		return nil
 	}
 	b, err := ParseBody(e.Body)

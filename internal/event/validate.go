@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"kiro-learn/internal/rawjson"
 )
 
 // Problem is one way in which an event or a record breaks the wire contract.
@@ -36,6 +38,16 @@ func (p *problems) text(field, s string, max int) {
 // Problems lists what breaks the wire contract in an event; nothing for a good one. No text of the event is quoted,
 // since the list may end in a log.
 func (e *Event) Problems() []Problem {
+	if len(e.Body) > MaxBody || json.Valid(e.Body) {
+		return e.problems()
+	}
+	without := *e
+	without.Body = nil
+	return without.problems()
+}
+
+// problems is Problems of an event whose body is valid JSON, or nothing, or too long.
+func (e *Event) problems() []Problem {
 	var p problems
 	if !IsULID(e.EventID) {
 		p.add("event_id", "must be a ULID: 26 characters of 0-9 and A-Z without I, L, O and U")
@@ -102,43 +114,67 @@ func (p *problems) body(raw json.RawMessage) {
 		p.add("body", "has %d bytes, at most %d are allowed", len(raw), MaxBody)
 		return
 	}
-	var b struct {
-		Type    string  `json:"type"`
-		Content *string `json:"content"`
-		Turns   *[]struct {
-			Role    string  `json:"role"`
-			Content *string `json:"content"`
-		} `json:"turns"`
-		Data *json.RawMessage `json:"data"`
-	}
-	if len(bytes.TrimSpace(raw)) == 0 || json.Unmarshal(raw, &b) != nil {
+	var kind string
+	var content, turns, data []byte
+	if !rawjson.Members(raw, func(key string, v []byte) bool {
+		switch key {
+		case "type":
+			if rawjson.IsString(v) {
+				kind = rawjson.Unquote(v)
+			}
+		case "content":
+			content = v
+		case "turns":
+			turns = v
+		case "data":
+			data = v
+		}
+		return true
+	}) {
 		p.add("body", "must be an object with type text, message or json")
 		return
 	}
-	switch b.Type {
+	switch kind {
 	case BodyText:
-		if b.Content == nil {
-			p.add("body.content", "is missing")
-		}
+		p.string("body.content", content)
 	case BodyMessage:
-		if b.Turns == nil || len(*b.Turns) == 0 {
-			p.add("body.turns", "must hold at least one turn")
-			return
-		}
-		for i, t := range *b.Turns {
-			if t.Role == "" {
-				p.add(fmt.Sprintf("body.turns[%d].role", i), "is missing")
-			}
-			if t.Content == nil {
-				p.add(fmt.Sprintf("body.turns[%d].content", i), "is missing")
-			}
-		}
+		p.turns(turns)
 	case BodyJSON:
-		if b.Data == nil && !bytes.Contains(raw, []byte(`"data"`)) {
+		if data == nil {
 			p.add("body.data", "is missing")
 		}
 	default:
 		p.add("body.type", "must be one of: text, message, json")
+	}
+}
+
+func (p *problems) turns(raw []byte) {
+	n := 0
+	whole := rawjson.Elements(raw, func(v []byte) bool {
+		field := fmt.Sprintf("body.turns[%d]", n)
+		n++
+		if !rawjson.IsObject(v) {
+			p.add(field, "must be an object with role and content")
+			return true
+		}
+		role := rawjson.Get(v, "role")
+		if p.string(field+".role", role); string(role) == `""` {
+			p.add(field+".role", "is missing")
+		}
+		p.string(field+".content", rawjson.Get(v, "content"))
+		return true
+	})
+	if !whole || n == 0 {
+		p.add("body.turns", "must hold at least one turn")
+	}
+}
+
+func (p *problems) string(field string, raw []byte) {
+	switch {
+	case raw == nil:
+		p.add(field, "is missing")
+	case !rawjson.IsString(raw):
+		p.add(field, "must be a string")
 	}
 }
 
