@@ -27,8 +27,9 @@ func (s *Store) AddEvents(ctx context.Context, events []event.Event, records ...
 	err = s.submit(ctx, func(w *writerTx) error {
 		stored = make([]bool, len(events)) // a group that fails runs again
 		w.change = Change{}
+		var moved visits
 		for i := range events {
-			isNew, err := s.addEvent(w, &events[i])
+			isNew, err := s.addEvent(w, &events[i], &moved)
 			if err != nil {
 				return fmt.Errorf("store an event: %w", err)
 			}
@@ -39,7 +40,7 @@ func (s *Store) AddEvents(ctx context.Context, events []event.Event, records ...
 				}
 			}
 		}
-		return nil
+		return moved.note(w)
 	})
 	return stored, err
 }
@@ -63,35 +64,31 @@ func (s *Store) addRecordsOf(w *writerTx, e *event.Event, records []event.Record
 	return nil
 }
 
-func (s *Store) addEvent(w *writerTx, e *event.Event) (bool, error) {
+func (s *Store) addEvent(w *writerTx, e *event.Event, moved *visits) (bool, error) {
 	ns, err := s.spaces.ensure(w, e.Namespace, e.Source.ProjectPath)
 	if err != nil {
 		return false, err
 	}
-	if gone, err := w.buried(ns, e); err != nil || gone {
+	if gone, err := s.buried(w, ns, e); err != nil || gone {
 		return false, err
 	}
 	if twice, err := s.firedTwice(w, ns, e); err != nil || twice {
 		return false, err
 	}
-	return s.insertEvent(w, ns, e, e.Kind != event.KindNote || e.Firing == nil) // an agent's start says nothing to distil
+	return s.insertEvent(w, ns, e, e.Kind != event.KindNote || e.Firing == nil, moved) // an agent's start says nothing to distil
 }
 
 // insertEvent stores an event unless its id is there.
-func (s *Store) insertEvent(w *writerTx, ns int64, e *event.Event, pending bool) (bool, error) {
-	source, err := json.Marshal(e.Source)
-	if err != nil {
-		return false, err
-	}
+func (s *Store) insertEvent(w *writerTx, ns int64, e *event.Event, pending bool, moved *visits) (bool, error) {
 	f := event.Firing{}
 	if e.Firing != nil {
 		f = *e.Firing
 	}
 	now := s.now().UnixMilli()
-	res, err := w.exec(`INSERT INTO events(event_id, ns, session_id, kind, parent_event_id, actor_id, valid_time, source,
-		content_hash, body, received_ms, via, fired_us, done_us, pending) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-		ON CONFLICT(event_id) DO NOTHING`,
-		e.EventID, ns, e.SessionID, string(e.Kind), e.ParentEventID, e.ActorID, e.ValidTime, string(source),
+	// Not ON CONFLICT DO NOTHING, for which SQLite keeps a journal of the statement in a file of its own.
+	res, err := w.exec(`INSERT OR IGNORE INTO events(event_id, ns, session_id, kind, parent_event_id, actor_id, valid_time, source,
+		content_hash, body, received_ms, via, fired_us, done_us, pending) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		e.EventID, ns, e.SessionID, string(e.Kind), e.ParentEventID, e.ActorID, e.ValidTime, string(e.Source.AppendJSON(nil)),
 		e.ContentHash, string(e.Body), now, f.Via, f.From, f.To, pending)
 	if err != nil {
 		return false, err
@@ -99,7 +96,8 @@ func (s *Store) insertEvent(w *writerTx, ns int64, e *event.Event, pending bool)
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return false, err
 	}
-	return true, s.touchSession(w, ns, e, now)
+	moved.add(ns, e, now)
+	return true, nil
 }
 
 // firedTwice finds out whether e is the same happening as an event that is already there, reported by another
@@ -130,34 +128,6 @@ func (s *Store) firedTwice(w *writerTx, ns int64, e *event.Event) (bool, error) 
 		}
 	}
 	return false, rows.Err()
-}
-
-// touchSession keeps the session's row: its span, counts, title and the counter by which summaries see that it moved.
-func (s *Store) touchSession(w *writerTx, ns int64, e *event.Event, now int64) error {
-	at := now
-	if t, err := time.Parse(time.RFC3339Nano, e.ValidTime); err == nil {
-		at = t.UnixMilli()
-	}
-	prompts, title := 0, ""
-	if e.Kind == event.KindPrompt {
-		prompts = 1
-		if b, err := event.ParseBody(e.Body); err == nil {
-			title = firstLine(b.Text())
-		}
-	}
-	var events int
-	err := w.row(`INSERT INTO sessions(ns, session_id, surface, first_ms, last_ms, events, prompts, title, last_event, gen)
-		VALUES (?1, ?2, ?3, ?4, ?4, 1, ?5, ?6, ?7, 1)
-		ON CONFLICT(ns, session_id) DO UPDATE SET events = events + 1, prompts = prompts + ?5, gen = gen + 1,
-		first_ms = min(first_ms, ?4), last_ms = max(last_ms, ?4), last_event = max(last_event, ?7),
-		title = CASE WHEN title = '' THEN ?6 ELSE title END RETURNING events`,
-		[]any{ns, e.SessionID, e.Source.Surface, at, prompts, title, e.EventID}, &events)
-	if err != nil || events > 1 || e.Source.ProjectPath == "" {
-		return err
-	}
-	// A namespace may have been made by a record, or have lost its path when it was forgotten.
-	_, err = w.exec("UPDATE namespaces SET project_path = ? WHERE id = ? AND project_path = ''", e.Source.ProjectPath, ns)
-	return err
 }
 
 // firstLine is the first line of a prompt with words in it, at most 120 characters.
@@ -192,6 +162,9 @@ func (s *Store) Events(ctx context.Context, q EventQuery) (items []event.Event, 
 		add("ns = ?", id)
 	}
 	if q.SessionID != "" {
+		if q.Namespace == "" {
+			where = append(where, "ns IN (SELECT id FROM namespaces)") // the index begins with it
+		}
 		add("session_id = ?", q.SessionID)
 	}
 	if q.Kind != "" {

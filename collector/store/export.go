@@ -122,10 +122,11 @@ func (s *Store) Import(ctx context.Context, items []Item) (stored []bool, err er
 	err = s.submit(ctx, func(w *writerTx) error {
 		stored = make([]bool, len(items))
 		w.change = Change{}
+		var moved visits
 		for i, it := range items {
 			var err error
 			if it.Event != nil {
-				stored[i], err = s.importEvent(w, it)
+				stored[i], err = s.importEvent(w, it, &moved)
 			} else {
 				stored[i], err = s.importRecord(w, it)
 			}
@@ -133,7 +134,7 @@ func (s *Store) Import(ctx context.Context, items []Item) (stored []bool, err er
 				return err
 			}
 		}
-		return nil
+		return moved.note(w)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("import: %w", err)
@@ -141,12 +142,12 @@ func (s *Store) Import(ctx context.Context, items []Item) (stored []bool, err er
 	return stored, nil
 }
 
-func (s *Store) importEvent(w *writerTx, it Item) (bool, error) {
+func (s *Store) importEvent(w *writerTx, it Item, moved *visits) (bool, error) {
 	ns, err := s.spaces.ensure(w, it.Event.Namespace, it.Event.Source.ProjectPath)
 	if err != nil {
 		return false, err
 	}
-	isNew, err := s.insertEvent(w, ns, it.Event, !it.Distilled)
+	isNew, err := s.insertEvent(w, ns, it.Event, !it.Distilled, moved)
 	if isNew && !it.Distilled {
 		w.change.Events = append(w.change.Events, *it.Event)
 	}

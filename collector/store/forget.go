@@ -335,16 +335,29 @@ func sessionKey(session string) string {
 }
 
 // buried tells whether an event belongs to what has been forgotten.
-func (w *writerTx) buried(ns int64, e *event.Event) (bool, error) {
+func (s *Store) buried(w *writerTx, ns int64, e *event.Event) (bool, error) {
+	if !s.graves[ns] {
+		return false, nil // as in most projects, and each event asks
+	}
 	var n int
 	err := w.row("SELECT count(*) FROM tombstones WHERE ns = ? AND key IN ('', ?, ?) AND until_id >= ?",
 		[]any{ns, sessionKey(e.SessionID), "e:" + e.EventID, e.EventID}, &n)
 	return n > 0, err
 }
 
+func (s *Store) loadGraves() error {
+	all, err := column[int64](context.Background(), s.read, "SELECT DISTINCT ns FROM tombstones")
+	s.graves = make(map[int64]bool, len(all))
+	for _, ns := range all {
+		s.graves[ns] = true
+	}
+	return err
+}
+
 // bury keeps what goes from coming back.
 func (t *targets) bury(w *writerTx, s *Store, forgetting int64) error {
 	put := func(ns int64, key, until string) error {
+		s.graves[ns] = true
 		_, err := w.exec(`INSERT INTO tombstones(ns, key, until_id, forgetting) VALUES (?,?,?,?)
 			ON CONFLICT(ns, key) DO UPDATE SET until_id = max(until_id, excluded.until_id), forgetting = excluded.forgetting`, ns, key, until, forgetting)
 		return err
@@ -359,6 +372,9 @@ func (t *targets) bury(w *writerTx, s *Store, forgetting int64) error {
 	}
 	if len(t.touched) == 0 {
 		return nil
+	}
+	for _, p := range t.touched {
+		s.graves[p.ns] = true
 	}
 	_, err := w.conn.ExecContext(context.Background(), `INSERT OR REPLACE INTO tombstones(ns, key, until_id, forgetting)
 		SELECT ns, 'e:' || event_id, event_id, ? FROM events WHERE seq IN (SELECT value FROM json_each(?))`, forgetting, list(t.events))

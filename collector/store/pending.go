@@ -22,7 +22,7 @@ type Backlog struct {
 
 // Backlogs lists the sessions that have pending events.
 func (s *Store) Backlogs(ctx context.Context) ([]Backlog, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT ns, session_id, count(*), sum(length(body)), max(received_ms),
+	rows, err := s.read.QueryContext(ctx, `SELECT ns, session_id, count(*), sum(octet_length(body)), max(received_ms),
 		max(CASE WHEN kind = 'session_summary' THEN event_id ELSE '' END) = max(event_id)
 		FROM events WHERE pending = 1 GROUP BY ns, session_id`)
 	if err != nil {

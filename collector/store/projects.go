@@ -37,6 +37,7 @@ func (s *Store) Merge(ctx context.Context, from, into, projectPath string) (even
 		moved := m.records(s)
 		records = len(moved)
 		m.rest()
+		s.graves[ns] = s.graves[ns] || s.graves[old]
 		m.exec("DELETE FROM sessions WHERE ns = ?1")
 		for _, p := range places {
 			if m.err == nil {

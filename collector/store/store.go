@@ -47,6 +47,7 @@ type Store struct {
 	stopped chan struct{}
 	close   sync.Once
 	spaces  spaces
+	graves  map[int64]bool // namespaces that may have tombstones; the writer's alone
 	counts  counts
 	changed func(Change)
 
@@ -77,7 +78,7 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, index: o.Index, now: o.Now, changed: o.Changed, jobs: make(chan *job, 1024), stopped: make(chan struct{})}
 	var err error
-	if s.write, err = open(path, 1, "_pragma=wal_autocheckpoint(1000)", "_pragma=journal_size_limit(8388608)"); err != nil {
+	if s.write, err = open(path, 1, "_pragma=wal_autocheckpoint(4000)", "_pragma=journal_size_limit(16777216)"); err != nil {
 		return nil, fmt.Errorf("open the memory database: %w", err)
 	}
 	if err := s.migrate(); err != nil {
@@ -93,6 +94,10 @@ func Open(path string, o Options) (*Store, error) {
 	if err := s.spaces.load(read); err != nil {
 		_ = s.closeFiles()
 		return nil, fmt.Errorf("read the namespaces of %s: %w", path, err)
+	}
+	if err := s.loadGraves(); err != nil {
+		_ = s.closeFiles()
+		return nil, fmt.Errorf("read what was forgotten in %s: %w", path, err)
 	}
 	conn, err := s.write.Conn(context.Background())
 	if err != nil {

@@ -300,6 +300,15 @@ func (w *writerTx) placesOf(id int64) (out []place, err error) {
 
 // putBack inserts the rows of one table as they were. One that has come back by another way stays as it is; an event
 // gets a new place in the order of arrival, since its old one may be taken.
+// countBack counts the events of an act of forgetting by their hours, but for those that have come back another way.
+func (w *writerTx) countBack(id int64) error {
+	_, err := w.conn.ExecContext(context.Background(), `INSERT INTO hours(ns, hour, what, n)
+		SELECT ns, coalesce(strftime('%s', row ->> '$.valid_time'), (row ->> '$.received_ms') / 1000) / 3600 AS hour, 'e' || (row ->> '$.kind') AS what, count(*)
+		FROM trash t WHERE forgetting = ? AND tbl = 'events' AND NOT EXISTS (SELECT 1 FROM events e WHERE e.event_id = t.key)
+		GROUP BY ns, hour, what ON CONFLICT(ns, hour, what) DO UPDATE SET n = n + excluded.n`, id)
+	return err
+}
+
 func (w *writerTx) putBack(id int64, table string) error {
 	have, err := columnsOf(w.conn, table)
 	if err != nil {
@@ -317,6 +326,11 @@ func (w *writerTx) putBack(id int64, table string) error {
 	for _, c := range have {
 		if _, ok := kept[c]; ok && (table != "events" || c != "seq") {
 			cols, values = append(cols, c), append(values, "row ->> '$."+c+"'")
+		}
+	}
+	if table == "events" {
+		if err := w.countBack(id); err != nil {
+			return err
 		}
 	}
 	_, err = w.conn.ExecContext(context.Background(), "INSERT OR IGNORE INTO "+table+"("+strings.Join(cols, ",")+") SELECT "+

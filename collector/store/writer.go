@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // maxGroup is how many jobs one commit takes at most: enough to share the cost of the sync, few enough that the first
@@ -99,6 +100,7 @@ func (s *Store) writer(conn *sql.Conn) {
 	defer func() { _ = conn.Close() }()
 	stmts := map[string]*sql.Stmt{}
 	var next *job
+	expect, took := 0, time.Duration(0) // jobs of the next group, and how long the last one took
 	for {
 		first := next
 		if next = nil; first == nil {
@@ -116,8 +118,13 @@ func (s *Store) writer(conn *sql.Conn) {
 			continue
 		}
 		var group []*job
-		group, next = s.gather(first)
+		group, next = s.gather(first, expect, took/8)
+		begun := time.Now()
 		err := s.commit(conn, stmts, group)
+		// Whoever is answered now comes back soon if others are at it too, and would just miss the next group.
+		if expect, took = 0, time.Since(begun); len(s.jobs) > 0 {
+			expect = len(group) + len(s.jobs)
+		}
 		for _, j := range group {
 			if err != nil && len(group) > 1 {
 				s.answer(j, s.commit(conn, stmts, []*job{j}))
@@ -128,24 +135,40 @@ func (s *Store) writer(conn *sql.Conn) {
 	}
 }
 
-// gather takes what has queued up behind first, up to a job that must run alone, which is next.
-func (s *Store) gather(first *job) (group []*job, next *job) {
+// gather takes what has queued up behind first, up to a job that must run alone, which is next. Where more are expected
+// it waits for them, a fraction of what a commit takes: fewer syncs serve all of them sooner.
+func (s *Store) gather(first *job, expect int, patience time.Duration) (group []*job, next *job) {
 	group = append(make([]*job, 0, 8), first)
-	for len(group) < maxGroup {
+	take := func(j *job, ok bool) (more bool) {
+		if ok && j.alone {
+			next = j
+		} else if ok {
+			group = append(group, j)
+		}
+		return ok && next == nil && len(group) < maxGroup
+	}
+	for more := true; more; {
 		select {
 		case j, ok := <-s.jobs:
-			if !ok {
-				return group, nil
-			}
-			if j.alone {
-				return group, j
-			}
-			group = append(group, j)
+			more = take(j, ok)
+			continue
 		default:
-			return group, nil
 		}
+		if len(group) >= expect {
+			return group, next
+		}
+		late := time.NewTimer(patience)
+		for more && len(group) < expect {
+			select {
+			case j, ok := <-s.jobs:
+				more = take(j, ok)
+			case <-late.C:
+				return group, next
+			}
+		}
+		late.Stop()
 	}
-	return group, nil
+	return group, next
 }
 
 func (s *Store) answer(j *job, err error) {
@@ -161,7 +184,8 @@ func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job)
 	if err := s.sync(conn, slices.ContainsFunc(group, func(j *job) bool { return !j.soon })); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	tx := writerTx{conn: conn, stmts: stmts}
+	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
 	for _, j := range group {
@@ -172,7 +196,7 @@ func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job)
 			return err
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+	if _, err := tx.exec("COMMIT"); err != nil {
 		_, _ = conn.ExecContext(ctx, "ROLLBACK")
 		s.spaces.forget()
 		return fmt.Errorf("commit: %w", err)
