@@ -26,6 +26,9 @@ const (
 	laterMost  = 6 * time.Hour
 	// laterTries is how often it tries.
 	laterTries = 6
+	// minRest and maxRest bound the pause between two looks for work.
+	minRest = 50 * time.Millisecond
+	maxRest = time.Second
 	// turnTools is how many earlier tool uses of a turn are context at most.
 	turnTools = 200
 )
@@ -108,7 +111,9 @@ func (w *Worker) Run(ctx context.Context) {
 		case <-w.wake:
 		case <-timer.C:
 		}
+		begun := time.Now()
 		next, err := w.once(ctx, false)
+		rest(ctx, begun)
 		if err != nil && ctx.Err() == nil {
 			w.o.Failed("extraction failed", err)
 			next = w.o.Now().Add(openTurn / 10)
@@ -117,6 +122,17 @@ func (w *Worker) Run(ctx context.Context) {
 		if !next.IsZero() {
 			timer.Reset(max(next.Sub(w.o.Now()), 10*time.Millisecond))
 		}
+	}
+}
+
+// rest keeps looking for work from being work itself: events wake the worker far oftener than there is anything to distil,
+// and each look reads the marks of all that is pending.
+func rest(ctx context.Context, begun time.Time) {
+	pause := time.NewTimer(min(max(20*time.Since(begun), minRest), maxRest))
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+	case <-pause.C:
 	}
 }
 
