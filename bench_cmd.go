@@ -30,13 +30,16 @@ func (c benchHook) Run(a *app) error {
 }
 
 type benchCollector struct {
+	Events  int           `default:"0" help:"Events that lie in the store before it is started again and searched."`
 	Records int           `default:"10000" help:"Records of the large project; the small one gets a fiftieth."`
 	For     time.Duration `default:"3s" help:"How long events are taken in."`
 }
 
 // Run measures a collector in a temporary home.
 func (c benchCollector) Run(a *app) error {
-	return a.bench(func(b *bench.Bench) error { return b.Collector(bench.CollectorOptions{Records: c.Records, For: c.For}) })
+	return a.bench(func(b *bench.Bench) error {
+		return b.Collector(bench.CollectorOptions{Events: c.Events, Records: c.Records, For: c.For})
+	})
 }
 
 type benchRecall struct {

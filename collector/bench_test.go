@@ -3,12 +3,15 @@ package collector
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -31,6 +34,7 @@ func BenchmarkIngestFromEightClients(b *testing.B) {
 			b.ResetTimer()
 			for k := range 8 {
 				busy.Go(func() {
+					send := poster(w.client, batch)
 					for int(next.Add(int64(batch))) <= b.N+batch-1 {
 						var lines bytes.Buffer
 						for range batch {
@@ -39,7 +43,7 @@ func BenchmarkIngestFromEightClients(b *testing.B) {
 							lines.Write(e.AppendJSON(nil))
 							lines.WriteByte('\n')
 						}
-						if err := send(w.client, lines.Bytes(), batch); err != nil {
+						if err := send(lines.Bytes()); err != nil {
 							b.Error(err)
 							return
 						}
@@ -52,13 +56,25 @@ func BenchmarkIngestFromEightClients(b *testing.B) {
 	}
 }
 
-func send(cl *client.Client, lines []byte, n int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if n == 1 {
-		_, err := cl.PostEvent(ctx, lines, false)
+// poster sends over one connection that stays open.
+func poster(cl *client.Client, n int) func(lines []byte) error {
+	path, contentType := "/v1/events", "application/json"
+	if n > 1 {
+		path, contentType = "/v1/events/batch", "application/x-ndjson"
+	}
+	address := cl.Address()
+	c := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", address)
+	}}}
+	return func(lines []byte) error {
+		a, err := c.Post("http://localhost"+path, contentType, bytes.NewReader(lines))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, a.Body)
+		if err = errors.Join(err, a.Body.Close()); err == nil && a.StatusCode != http.StatusOK {
+			err = errors.New(a.Status)
+		}
 		return err
 	}
-	_, err := cl.Do(ctx, "POST", "/v1/events/batch", "application/x-ndjson", lines)
-	return err
 }

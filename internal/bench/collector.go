@@ -1,10 +1,15 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -12,12 +17,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"kiro-learn/collector/client"
 	"kiro-learn/internal/event"
 	"kiro-learn/internal/eventid"
 )
 
 // CollectorOptions say how much to measure.
 type CollectorOptions struct {
+	Events  int           // events that lie in the store before searches are measured
 	Records int           // records in the large project; a small one gets a fiftieth
 	For     time.Duration // of each ingest measurement
 }
@@ -27,35 +34,44 @@ const (
 	smallProject = "small"
 )
 
-// Collector prints what a collector does in a second and how long searches take.
+// Collector prints what a collector does in a second, how long searches take, and how it begins with a store of that size.
 func (b *Bench) Collector(o CollectorOptions) error {
 	started, err := b.start()
 	if err != nil {
 		return err
 	}
-	b.say("start until the first answer             %s", ms(started))
-	h, err := b.client.Health(context.Background())
+	b.say("start until the first answer, empty      %s", ms(started))
+	pid, err := b.pid()
 	if err != nil {
 		return err
 	}
-	b.say("memory when idle                         %d MB", residentMB(h.PID))
-	n, err := b.ingest(o.For, 1)
-	if err != nil {
+	b.say("memory when idle                         %d MB", residentMB(pid))
+	for _, c := range []struct {
+		name  string
+		batch int
+	}{{"one at a time", 1}, {"batches of 100", 100}} {
+		n, cpu, err := b.ingest(o.For, c.batch, pid)
+		if err != nil {
+			return err
+		}
+		b.say("4 KB events, 8 clients, %-16s %.0f a second, each synced; %.0f µs of the collector's processor time each", c.name, n, cpu)
+		if err := b.client.Call(context.Background(), "POST", "/v1/extract", nil, nil); err != nil { // what comes next is measured alone
+			return err
+		}
+	}
+	if err := b.store(o); err != nil {
 		return err
 	}
-	b.say("4 KB events, 8 clients, one at a time    %.0f a second, each synced", n)
-	if n, err = b.ingest(o.For, 100); err != nil {
+	if _, err := b.run(nil, "collector", "stop"); err != nil {
 		return err
 	}
-	b.say("4 KB events, 8 clients, batches of 100   %.0f a second, each synced", n)
-	begun := time.Now()
-	if err := b.records(largeProject, o.Records); err != nil {
+	if started, err = b.start(); err != nil {
 		return err
 	}
-	if err := b.records(smallProject, max(o.Records/50, 1)); err != nil {
+	b.say("start until the first answer, then       %s", ms(started))
+	if pid, err = b.pid(); err != nil {
 		return err
 	}
-	b.say("records stored and indexed               %.0f a second", float64(o.Records)/time.Since(begun).Seconds())
 	for _, p := range []string{largeProject, smallProject} {
 		took, err := b.searches(p, 400)
 		if err != nil {
@@ -63,45 +79,87 @@ func (b *Bench) Collector(o CollectorOptions) error {
 		}
 		b.say("search, %-6s project                    %s median, %s p99", p, ms(took.at(.5)), ms(took.at(.99)))
 	}
-	b.say("memory after that                        %d MB", residentMB(h.PID))
+	b.say("memory after that                        %d MB", residentMB(pid))
 	return nil
 }
 
-// ingest stores events from eight clients for a while and gives how many a second were acknowledged.
-func (b *Bench) ingest(d time.Duration, batch int) (perSecond float64, err error) {
+// store fills the store to the size that is asked for.
+func (b *Bench) store(o CollectorOptions) error {
+	begun := time.Now()
+	if err := b.importEvents(o.Events); err != nil {
+		return err
+	}
+	if o.Events > 0 {
+		b.say("%-9d events imported                %.0f a second", o.Events, float64(o.Events)/time.Since(begun).Seconds())
+	}
+	begun = time.Now()
+	for project, n := range map[string]int{largeProject: o.Records, smallProject: max(o.Records/50, 1)} {
+		if err := b.recordsIn(event.Namespace("bench", project), n); err != nil {
+			return err
+		}
+	}
+	b.say("%-9d records stored and indexed     %.0f a second", o.Records, float64(o.Records)/time.Since(begun).Seconds())
+	if info, err := os.Stat(b.dirs.Database()); err == nil {
+		b.say("the database                             %d MB", info.Size()>>20)
+	}
+	return nil
+}
+
+func (b *Bench) pid() (int, error) {
+	h, err := b.client.Health(context.Background())
+	return h.PID, err
+}
+
+// ingest stores events from eight clients for a while, each on a connection that it keeps, and gives how many a second were
+// acknowledged, and how many microseconds of the collector's processor time each took.
+func (b *Bench) ingest(d time.Duration, batch, pid int) (perSecond, cpu float64, err error) {
 	var count atomic.Int64
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
-	begun := time.Now()
-	body := event.TextBody(strings.Repeat("x", 4000))
+	before, begun := processorTime(pid), time.Now()
+	body := event.TextBody(strings.Repeat("some words of a tool's output ", 133))
 	for i := range errs {
 		wg.Go(func() {
-			ids := eventid.New(b.base, nil)
-			for time.Since(begun) < d {
+			ids, post := eventid.New(b.base, nil), b.poster()
+			for errs[i] == nil && time.Since(begun) < d {
 				lines := make([]byte, 0, batch*4400)
 				for range batch {
 					e := b.event(ids.Next(time.Second), fmt.Sprint("client-", i), body)
 					lines = append(e.AppendJSON(lines), '\n')
 				}
 				if batch == 1 {
-					_, errs[i] = b.client.PostEvent(context.Background(), lines, false)
+					errs[i] = post("/v1/events", "application/json", lines)
 				} else {
-					_, errs[i] = b.client.Do(context.Background(), "POST", "/v1/events/batch", "application/x-ndjson", lines)
-				}
-				if errs[i] != nil {
-					return
+					errs[i] = post("/v1/events/batch", "application/x-ndjson", lines)
 				}
 				count.Add(int64(batch))
 			}
 		})
 	}
 	wg.Wait()
-	for _, e := range errs {
-		if e != nil {
-			return 0, e
+	n := float64(count.Load())
+	return n / time.Since(begun).Seconds(), float64((processorTime(pid) - before).Microseconds()) / n, errors.Join(errs...)
+}
+
+// poster sends requests over one connection that stays open.
+func (b *Bench) poster() func(path, contentType string, body []byte) error {
+	var d net.Dialer
+	address := b.client.Address()
+	c := http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 1,
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", address) },
+	}}
+	return func(path, contentType string, body []byte) error {
+		a, err := c.Post("http://localhost"+path, contentType, bytes.NewReader(body))
+		if err != nil {
+			return err
 		}
+		_, err = io.Copy(io.Discard, a.Body)
+		if err = errors.Join(err, a.Body.Close()); err == nil && a.StatusCode != http.StatusOK {
+			err = fmt.Errorf("the collector answered %s", a.Status)
+		}
+		return err
 	}
-	return float64(count.Load()) / time.Since(begun).Seconds(), nil
 }
 
 func (b *Bench) event(id, session string, body []byte) *event.Event {
@@ -131,47 +189,61 @@ func (b *Bench) fill(n int) error {
 	return b.recordsIn(got.Items[0].Namespace, n)
 }
 
-func (b *Bench) records(project string, n int) error {
-	return b.recordsIn(event.Namespace("bench", project), n)
+// importEvents stores made-up events that are distilled, of a thousand sessions.
+func (b *Bench) importEvents(n int) error {
+	ids := eventid.New(b.base, nil)
+	return b.importLines(n, func(k int) client.ExportLine {
+		r := rand.New(rand.NewPCG(uint64(k), 9))
+		e := b.event(ids.Next(time.Second), fmt.Sprint("session-", k/1000), event.TextBody(text(r, 80)))
+		e.Namespace = event.Namespace("bench", largeProject)
+		return client.ExportLine{Event: e, Distilled: true}
+	})
 }
 
-// recordsIn stores made-up records, eight at a time.
+// recordsIn stores made-up records.
 func (b *Bench) recordsIn(namespace string, n int) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		wg.Go(func() {
-			ids := eventid.New(b.base, nil)
-			for k := next.Add(1); k <= int64(n) && errs[i] == nil; k = next.Add(1) {
-				id := ids.Next(time.Second)
-				errs[i] = b.client.Call(context.Background(), "POST", "/v1/memories", record(namespace, id, int(k)), nil)
-			}
-		})
-	}
-	wg.Wait()
-	for _, e := range errs {
-		if e != nil {
-			return e
+	ids := eventid.New(b.base, nil)
+	return b.importLines(n, func(k int) client.ExportLine {
+		r := record(namespace, ids.Next(time.Second), k)
+		return client.ExportLine{Record: &r}
+	})
+}
+
+// importLines hands made-up items over as an import does, a megabyte at a time.
+func (b *Bench) importLines(n int, item func(k int) client.ExportLine) error {
+	var lines []byte
+	for k := 1; k <= n; k++ {
+		js, err := json.Marshal(item(k))
+		if err != nil {
+			return err
 		}
+		if lines = append(append(lines, js...), '\n'); len(lines) < 1<<20 && k < n {
+			continue
+		}
+		if got, err := b.client.Import(context.Background(), lines); err != nil || len(got.Refused) > 0 {
+			return errors.Join(err, fmt.Errorf("%d items were refused", len(got.Refused)))
+		}
+		lines = lines[:0]
 	}
 	return nil
 }
 
-// record is about eighty words of which few are common and many are rare, as in any text.
+// text is words of which few are common and many are rare, as in any text.
+func text(r *rand.Rand, n int) string {
+	zipf := rand.NewZipf(r, 1.1, 4, 20_000)
+	words := make([]string, n)
+	for i := range words {
+		words[i] = word(int(zipf.Uint64()))
+	}
+	return strings.Join(words, " ")
+}
+
+// record is about eighty words.
 func record(namespace, id string, k int) event.Record {
 	r := rand.New(rand.NewPCG(uint64(k), 7))
-	zipf := rand.NewZipf(r, 1.1, 4, 20_000)
-	text := func(n int) string {
-		words := make([]string, n)
-		for i := range words {
-			words[i] = word(int(zipf.Uint64()))
-		}
-		return strings.Join(words, " ")
-	}
 	return event.Record{
-		RecordID: "mr_" + id, Namespace: namespace, Strategy: event.StrategyRules, Title: text(8), Summary: text(60),
-		Facts: []string{text(10)}, Concepts: []string{}, FilesTouched: []string{word(k) + "/" + word(k*3) + ".go"}, SourceEventIDs: []string{id},
+		RecordID: "mr_" + id, Namespace: namespace, Strategy: event.StrategyRules, Title: text(r, 8), Summary: text(r, 60),
+		Facts: []string{text(r, 10)}, Concepts: []string{}, FilesTouched: []string{word(k) + "/" + word(k*3) + ".go"}, SourceEventIDs: []string{id},
 		CreatedAt: time.Date(2026, 1, 1, 0, 0, k, 0, time.UTC).Format(time.RFC3339), ObservationType: event.TypeDiscovery,
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // maxRSS is the most memory a process had, in bytes.
@@ -35,4 +37,23 @@ func residentMB(pid int) int {
 		}
 	}
 	return 0
+}
+
+// processorTime is what a process has used of the processors; 0 where the system does not say.
+func processorTime(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ") // behind the name, which may hold anything but this
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, err1 := strconv.Atoi(f[11])
+	system, err2 := strconv.Atoi(f[12])
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return time.Duration(user+system) * time.Second / 100 // Linux counts in hundredths for whoever asks
 }
