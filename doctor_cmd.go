@@ -71,7 +71,11 @@ func (a *app) findings(context.Context) (any, error) {
 
 func (a *app) printFindings(findings []install.Finding) {
 	for _, f := range findings {
-		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(f.Detail))
+		detail := f.Detail
+		if f.Path != "" && !strings.Contains(detail, f.Path) && f.Status != install.OK {
+			detail += "  (" + f.Path + ")"
+		}
+		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(detail))
 		if f.Fix != "" {
 			_, _ = fmt.Fprintf(a.stdout, "                 %s\n", safe(f.Fix))
 		}

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -158,6 +159,9 @@ func mayUseServer(d *document) bool {
 	})
 }
 
+// leastTime is the timeout, in milliseconds, below which a busy machine would lose events.
+const leastTime = 1000
+
 // agentHookFault says what is wrong with one of our entries, "" for nothing.
 func agentHookFault(v hujson.Value, event string) string {
 	o, ok := v.Value.(*hujson.Object)
@@ -181,6 +185,9 @@ func agentHookFault(v hujson.Value, event string) string {
 		case "timeout_ms", "max_output_size", "cache_ttl_seconds":
 			if kind != '0' {
 				return k + " is not a number"
+			}
+			if l, _ := lit(&o.Members[i].Value); k == "timeout_ms" && l.Int() < leastTime {
+				return fmt.Sprintf("is given up after %d ms", l.Int())
 			}
 		case "timeout":
 			return `has "timeout" where Kiro expects "timeout_ms"`

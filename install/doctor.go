@@ -181,10 +181,10 @@ func (d *doctor) program(check string) {
 	case p.CopyTo != "":
 		d.report(Finding{Check: check, Status: Warn, Path: p.Source, Detail: "the program stands in a place from which it will go", Fix: "kiro-learn install"}, nil)
 	case p.Warning != "":
-		d.report(Finding{Check: check, Status: Warn, Path: p.Path, Detail: p.Warning, Fix: "kiro-learn install"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Path: p.Path, Detail: p.Warning, Fix: "when that is done: kiro-learn install"}, nil)
 	}
 	if onPath, err := d.env.LookPath(programName); err == nil && !sameFile(onPath, d.env.Executable) {
-		d.report(Finding{Check: check, Status: Warn, Path: onPath, Detail: "PATH finds another program than this one", Fix: "remove the one that you do not use"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Path: onPath, Detail: "PATH finds another program than this one", Fix: "remove it, or put " + filepath.Dir(d.env.Executable) + " before its directory in PATH"}, nil)
 	}
 	for _, path := range d.namedPrograms(Wired(d.env)) {
 		if sameFile(path, d.env.Executable) || d.env.Run == nil {
@@ -234,17 +234,20 @@ func (d *doctor) resolve(program string) (string, error) {
 	return program, nil
 }
 
-// lineFault says what is wrong with a command line of ours, "" for nothing.
-func (d *doctor) lineFault(line string) string {
-	c, ours := ParseCommand(line)
-	if !ours {
-		return ""
+// programFault looks at the program that what, a hook or the server, runs, and reports what is wrong with it. In a file that
+// names the program by its name alone, as a team's do, mending the file mends nothing.
+func (d *doctor) programFault(f Finding, what, program string, byName bool, mend func() error) {
+	_, err := d.resolve(program)
+	if err == nil {
+		return
 	}
-	if _, err := d.resolve(c.Program); err != nil {
-		if !strings.ContainsAny(c.Program, `/\`) {
-			return "runs " + c.Program + ", which PATH does not find"
+	why := err.Error()
+	if !strings.ContainsAny(program, `/\`) {
+		why = "PATH does not find"
+		if byName {
+			mend, f.Fix = nil, "put "+filepath.Dir(d.found.Program.Path)+" on PATH, for Kiro, too"
 		}
-		return "runs " + c.Program + ", which " + err.Error()
 	}
-	return ""
+	f.Status, f.Detail = Fail, what+" runs "+program+", which "+why
+	d.report(f, mend)
 }

@@ -77,14 +77,13 @@ func (d *doctor) hookedAgent(check string, a Agent, doc *document) {
 		if !ok {
 			continue
 		}
-		if fault := d.lineFault(l.String()); fault != "" {
-			bad(Fail, "the hook of %s %s", p.id, fault)
-		}
-		if c, _ := ParseCommand(l.String()); c.Hook != p.id && c.Hook != "" {
+		c, _ := ParseCommand(l.String())
+		d.programFault(Finding{Check: check, Path: a.Path}, "the hook of "+p.id, c.Program, a.Project, mend)
+		if c.Hook != p.id && c.Hook != "" {
 			bad(Fail, "the hook of %s runs kiro-learn %s", p.id, c.Hook)
 		}
 	}
-	d.servers(check, a.Path, doc, mend)
+	d.servers(check, a.Path, doc, a.Project, mend)
 	if err := mcpFit(doc); err != nil && mayUseServer(doc) && !takesServers(doc) {
 		d.report(Finding{Check: check, Status: Warn, Path: a.Path, Detail: "the agent " + err.Error() + ", so it cannot search its memory", Fix: "rename that server and type: kiro-learn install"}, nil)
 	} else if len(mcpEntries(doc)) == 0 && a.Server {

@@ -85,10 +85,9 @@ func (d *doctor) hookEntries(check, path, via string, doc *document) bool {
 			bad(Fail, mend, "", "the hook of %s %s", p.id, fault)
 		}
 		l, _ := lit(v1Command(*p.value))
-		if fault := d.lineFault(l.String()); fault != "" {
-			bad(Fail, mend, "", "the hook of %s %s", p.id, fault)
-		}
-		if c, _ := ParseCommand(l.String()); triggerOf(c.Hook) != p.id && c.Hook != "" {
+		c, _ := ParseCommand(l.String())
+		d.programFault(Finding{Check: check, Path: path}, "the hook of "+p.id, c.Program, via == viaProject, mend)
+		if triggerOf(c.Hook) != p.id && c.Hook != "" {
 			bad(Fail, mend, "", "the hook of %s runs kiro-learn %s", p.id, c.Hook)
 		}
 		if e, ok := lit(memberOf(*p.value, "enabled")); ok && e.Kind() == 'f' {
@@ -159,7 +158,7 @@ func (d *doctor) ide0File(check, path, event string) {
 		d.report(Finding{Check: check, Status: Fail, Path: path, Detail: err.Error() + ", so Kiro does not load it", Fix: "remove the file and type: kiro-learn install --surface ide0"}, nil)
 		return
 	}
-	at, _, ours := ide0Ours(doc)
+	_, command, ours := ide0Ours(doc)
 	if !ours {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "bears kiro-learn's name and runs something else", Fix: "rename the file and type: kiro-learn install --surface ide0"}, nil)
 		return
@@ -169,10 +168,7 @@ func (d *doctor) ide0File(check, path, event string) {
 		after, err := ide0Edit(old, event, program)
 		return outcome{after: after, memory: &m}, err
 	})
-	l, _ := lit(at)
-	if fault := d.lineFault(l.String()); fault != "" {
-		d.report(Finding{Check: check, Status: Fail, Path: path, Detail: "the hook " + fault}, mend)
-	}
+	d.programFault(Finding{Check: check, Path: path}, "the hook", command.Program, d.found.Program.OnPath, mend)
 	if when, _ := lit(doc.find("when", "type")); when.String() != event {
 		d.report(Finding{Check: check, Status: Fail, Path: path, Detail: "the hook fires at " + when.String() + " instead of " + event}, mend)
 	}

@@ -43,21 +43,19 @@ func (d *doctor) mcpFile(check, path string, project bool) (servers int) {
 	if project {
 		program = programName
 	}
-	d.servers(check, path, doc, d.file(path, "MCP server", shaped(mcpShape(program), nil)))
+	d.servers(check, path, doc, project, d.file(path, "MCP server", shaped(mcpShape(program), nil)))
 	return len(mcpEntries(doc))
 }
 
 // servers looks at the entries of our server in one file.
-func (d *doctor) servers(check, path string, doc *document, mend func() error) {
+func (d *doctor) servers(check, path string, doc *document, byName bool, mend func() error) {
 	places := mcpEntries(doc)
 	if len(places) > 1 {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: fmt.Sprintf("the MCP server stands there %d times", len(places))}, mend)
 	}
 	for _, p := range places {
 		command, _ := stringAt(*p.value, "command")
-		if _, err := d.resolve(command); err != nil {
-			d.report(Finding{Check: check, Status: Fail, Path: path, Detail: "the MCP server runs " + command + ", which is gone"}, mend)
-		}
+		d.programFault(Finding{Check: check, Path: path}, "the MCP server", command, byName, mend)
 		if l, ok := lit(memberOf(*p.value, "disabled")); ok && l.Kind() == 't' {
 			d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "the MCP server is switched off", Fix: `set "disabled" to false in it`}, nil)
 		}
@@ -80,9 +78,12 @@ func (d *doctor) kiro(check string) {
 		for i := range o.Members {
 			k := keyOf(o, i)
 			if strings.Contains(strings.ToLower(k), "memory") && o.Members[i].Value.Value.Kind() == 't' {
-				d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "Kiro's own memory is on (" + k + "), so an agent may be told things twice", Fix: "switch one of the two off"}, nil)
+				d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "Kiro's own memory is on (" + k + "), so an agent may be told things twice", Fix: `set "` + k + `" to false in it, if kiro-learn is to do that alone`}, nil)
 			}
 		}
+	}
+	if home := d.env.Getenv("KIRO_HOME"); home != "" && home != d.env.userDir() {
+		d.report(Finding{Check: check, Status: Warn, Path: home, Detail: "KIRO_HOME is set here; some builds of Kiro CLI take agents from there, and all take hook files from " + d.env.userDir(), Fix: "unset KIRO_HOME if an agent's hooks are not heard"}, nil)
 	}
 	if !d.found.Kiro {
 		d.report(Finding{Check: check, Status: Warn, Detail: "no Kiro was found here", Fix: "install Kiro, then type: kiro-learn doctor"}, nil)
@@ -97,7 +98,7 @@ func (d *doctor) switches(check string) {
 		d.report(Finding{Check: check, Status: Fail, Detail: "KIRO_LEARN_CHILD is set here, so hooks take this for a run of their own model", Fix: "unset KIRO_LEARN_CHILD"}, nil)
 	}
 	for _, w := range d.live.ConfigWarnings {
-		d.report(Finding{Check: check, Status: Warn, Detail: w, Fix: "edit the configuration"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Detail: w, Fix: "edit " + d.live.Dirs.ConfigFile()}, nil)
 	}
 }
 
@@ -186,6 +187,11 @@ func (d *doctor) events(check string) {
 	if len(d.live.LastEvent) == 0 {
 		d.report(Finding{Check: check, Status: Warn, Detail: "no event has come yet", Fix: "start a new session in Kiro, since running ones keep the hooks they began with"}, nil)
 	}
+	for _, s := range slices.Sorted(maps.Keys(d.live.LastEvent)) {
+		if ahead := d.live.LastEvent[s].Sub(d.live.Now); ahead > time.Hour {
+			d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("the last event of %s is dated %s ahead of this machine's clock", s, ahead.Round(time.Hour)), Fix: "set the clock"}, nil)
+		}
+	}
 	if d.live.Events >= 10 && d.live.EmptyPayloads*2 > d.live.Events {
 		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d of the last %d events were empty, as some builds of Kiro send them", d.live.EmptyPayloads, d.live.Events), Fix: "update Kiro"}, nil)
 	}
@@ -203,7 +209,7 @@ func (d *doctor) files(check string) {
 		}
 	}
 	if free := d.live.DiskFree; free >= 0 && free < 100<<20 {
-		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Data, Detail: fmt.Sprintf("%d MiB are free on the disk", free>>20), Fix: "make room"}, nil)
+		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Data, Detail: fmt.Sprintf("%d MiB are free on the disk", free>>20), Fix: "make room on that disk"}, nil)
 	}
 }
 
