@@ -54,6 +54,7 @@ type Collector struct {
 	store     *store.Store
 	recall    *recall.Engine
 	recalled  retrievals
+	embedding *embedding // nil: recall goes by words alone
 	worker    *extract.Worker
 	engine    *engine
 	summaries *summary.Maker
@@ -102,6 +103,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.store.Close()) }()
 	c.recall = recall.New(c.store)
+	c.embedding = c.newEmbedding()
 	c.engine = newEngine(o)
 	c.summaries = c.newSummaries()
 	c.worker = c.newWorker(extract.Options{
@@ -155,6 +157,7 @@ func (c *Collector) serve(ctx context.Context, listeners ...net.Listener) error 
 	busy.Go(func() { c.worker.Run(ctx) })
 	busy.Go(func() { c.summaries.Run(ctx) })
 	busy.Go(func() { c.housekeep(ctx) })
+	busy.Go(func() { c.embedRecords(ctx) })
 	c.o.Log.Info("collector started", nil, logfile.Str("version", c.o.Version), logfile.Int("pid", int64(os.Getpid())))
 	var err error
 	select {
@@ -213,6 +216,9 @@ func (c *Collector) changed(ch store.Change) {
 	if len(ch.Events) > 0 {
 		c.worker.Wake()
 		c.summaries.Heard(ch.Events)
+	}
+	if len(ch.Records) > 0 {
+		c.embedding.heard()
 	}
 	c.feed.publish(ch)
 }

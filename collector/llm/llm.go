@@ -35,6 +35,7 @@ var (
 	ErrTooLong   = errors.New("the answer is longer than allowed")
 	ErrEmpty     = errors.New("the answer is empty")
 	ErrTruncated = errors.New("the model stopped before its answer was complete")
+	ErrRefused   = errors.New("answered that the request is wrong or too large")
 )
 
 // Options are what an engine needs beside its configuration. ChildDir is required for "kiro" and "command"; the zero

@@ -17,37 +17,57 @@ import (
 
 // An openAI speaks the chat completions API, without streaming.
 type openAI struct {
-	endpoint  string
+	at        *endpoint
 	model     string
-	key       string
 	maxOutput int
-	client    *http.Client
 }
 
 func newOpenAI(cfg config.LLM, o Options) (*openAI, error) {
-	u, err := url.Parse(cfg.BaseURL)
-	if cfg.BaseURL == "" || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return nil, errors.New(`llm.engine is "openai" and llm.base_url is not an http or https address without credentials: ` +
-			`set it in config.json, for example "http://127.0.0.1:11434/v1"`)
+	at, err := newEndpoint(settings{"llm", `llm.engine is "openai" and `, cfg.BaseURL, cfg.Model, cfg.APIKeyEnv}, "/chat/completions", o)
+	if err != nil {
+		return nil, err
 	}
-	if cfg.Model == "" {
-		return nil, errors.New(`llm.engine is "openai" and no model is named: set llm.model in config.json`)
+	return &openAI{at, cfg.Model, o.MaxOutput}, nil
+}
+
+// settings name an endpoint in a section of config.json.
+type settings struct {
+	section, why   string // why they are read, the beginning of a complaint
+	baseURL, model string
+	keyEnv         string
+}
+
+// An endpoint takes JSON in and gives JSON back.
+type endpoint struct {
+	section string
+	url     string
+	key     string
+	client  *http.Client
+}
+
+func newEndpoint(set settings, path string, o Options) (*endpoint, error) {
+	u, err := url.Parse(set.baseURL)
+	if set.baseURL == "" || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+		return nil, fmt.Errorf("%s%s.base_url is not an http or https address without credentials: "+
+			"set it in config.json, for example %q", set.why, set.section, "http://127.0.0.1:11434/v1")
+	}
+	if set.model == "" {
+		return nil, fmt.Errorf("%sno model is named: set %s.model in config.json", set.why, set.section)
 	}
 	key := ""
-	if cfg.APIKeyEnv != "" {
-		if key = strings.TrimSpace(lookup(o.Environ, cfg.APIKeyEnv)); key == "" {
-			return nil, errors.New("the environment variable that llm.api_key_env names is not set where the collector runs: " +
-				"set it and run: kiro-learn collector stop")
+	if set.keyEnv != "" {
+		if key = strings.TrimSpace(lookup(o.Environ, set.keyEnv)); key == "" {
+			return nil, fmt.Errorf("the environment variable that %s.api_key_env names is not set where the collector runs: "+
+				"set it and run: kiro-learn collector stop", set.section)
 		}
 		if u.Scheme == "http" && !loopback(u.Hostname()) {
-			return nil, errors.New("llm.base_url would send the API key in clear text to another machine: use https")
+			return nil, fmt.Errorf("%s.base_url would send the API key in clear text to another machine: use https", set.section)
 		}
 	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions") + "/chat/completions"
-	return &openAI{u.String(), cfg.Model, key, o.MaxOutput, &http.Client{
-		Transport:     transport(),
-		CheckRedirect: sameHost,
-	}}, nil
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), path) + path
+	at := &endpoint{set.section, u.String(), key, &http.Client{Transport: transport()}}
+	at.client.CheckRedirect = at.sameHost
+	return at, nil
 }
 
 func transport() *http.Transport {
@@ -63,15 +83,17 @@ func loopback(host string) bool {
 }
 
 // sameHost lets an endpoint redirect only within itself, and only so that the prompt is sent again.
-func sameHost(r *http.Request, via []*http.Request) error {
+func (at *endpoint) sameHost(r *http.Request, via []*http.Request) error {
 	first := via[0]
 	if r.URL.Host != first.URL.Host || r.URL.Scheme != first.URL.Scheme || r.Method != first.Method || len(via) > 3 {
-		return errRedirect
+		return at.redirects()
 	}
 	return nil
 }
 
-var errRedirect = errors.New("the endpoint redirects elsewhere: set llm.base_url to where it leads")
+func (at *endpoint) redirects() error {
+	return fmt.Errorf("the endpoint redirects elsewhere: set %s.base_url to where it leads", at.section)
+}
 
 // Name is "openai".
 func (*openAI) Name() string { return "openai" }
@@ -90,33 +112,41 @@ func (a *openAI) Complete(ctx context.Context, prompt string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding the request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.endpoint, bytes.NewReader(body))
+	// The longest answer, were every byte of it escaped, and room for the rest.
+	reply, err := a.at.post(ctx, body, 6*int64(a.maxOutput)+64<<10)
 	if err != nil {
-		return "", errors.New("llm.base_url cannot be used in a request")
+		return "", err
+	}
+	return a.answer(reply)
+}
+
+// post makes one request, whose answer has at most limit bytes.
+func (at *endpoint) post(ctx context.Context, body []byte, limit int64) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s.base_url cannot be used in a request", at.section)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
-	if a.key != "" {
-		req.Header.Set("Authorization", "Bearer "+a.key)
+	if at.key != "" {
+		req.Header.Set("Authorization", "Bearer "+at.key)
 	}
-	resp, err := a.client.Do(req)
+	resp, err := at.client.Do(req)
 	if err != nil {
-		return "", withoutURL(err)
+		return nil, withoutURL(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return "", statusError(resp.StatusCode)
+		return nil, at.statusError(resp.StatusCode)
 	}
-	// The longest answer, were every byte of it escaped, and room for the rest.
-	limit := 6*int64(a.maxOutput) + 64<<10
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return "", fmt.Errorf("reading the answer: %w", withoutURL(err))
+		return nil, fmt.Errorf("reading the answer: %w", withoutURL(err))
 	}
 	if int64(len(reply)) > limit {
-		return "", fmt.Errorf("%w: over %d bytes", ErrTooLong, limit)
+		return nil, fmt.Errorf("%w: over %d bytes", ErrTooLong, limit)
 	}
-	return a.answer(reply)
+	return reply, nil
 }
 
 func (a *openAI) answer(reply []byte) (string, error) {
@@ -165,17 +195,21 @@ func content(raw json.RawMessage) string {
 	return s
 }
 
-func statusError(code int) error {
+func (at *endpoint) statusError(code int) error {
 	hint := "try again later"
 	switch {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		hint = "check the key in the variable that llm.api_key_env names"
+		hint = "check the key in the variable that " + at.section + ".api_key_env names"
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
-		hint = "check llm.base_url and llm.model in config.json"
+		hint = "check " + at.section + ".base_url and " + at.section + ".model in config.json"
 	case code >= 300 && code < 400:
-		return errRedirect
+		return at.redirects()
 	case code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge:
 		hint = "check llm.model in config.json, or lower extract.batch_bytes"
+		if at.section != "llm" {
+			hint = "check " + at.section + ".model in config.json"
+		}
+		return fmt.Errorf("the endpoint %w with status %d: %s", ErrRefused, code, hint)
 	}
 	return fmt.Errorf("the endpoint answered with status %d: %s", code, hint)
 }

@@ -18,6 +18,7 @@ func levers() []lever {
 		{"fields", func(t *tuning) { t.field = [fieldCount]float64{1, 1, 1, 1, 1} }},
 		{"lists", func(t *tuning) { t.b[fieldFiles] = t.b[fieldSummary] }},
 		{"links", func(t *tuning) { t.links = 0 }},
+		{"vectors", func(t *tuning) { t.vectors = 0 }},
 		{"names", func(t *tuning) { t.name = 1 }},
 		{"context", func(t *tuning) { t.context = 0 }},
 		{"direction", func(t *tuning) { t.after = 1 }},
@@ -39,7 +40,7 @@ func Levers() []string {
 
 // Without is an engine over the same records that ranks without the named levers; see Levers for their names.
 func (e *Engine) Without(names ...string) (*Engine, error) {
-	c := &Engine{src: e.src, cache: e.cache, tuning: e.tuning}
+	c := &Engine{src: e.src, cache: e.cache, tuning: e.tuning, vectors: e.vectors}
 	all := levers()
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(l lever) bool { return l.name == name })

@@ -49,6 +49,7 @@ type queryTerm struct {
 // prompt is what is left of a prompt to search by.
 type prompt struct {
 	terms []queryTerm // no term twice, in the order of the prompt
+	ask   string      // what of it is not pasted, at most maxMeant bytes
 	words []spoken    // the words of what it asks and of errors in it, stop words as well, in order
 	dates []dateRange
 	when  bool // it asks when something was
@@ -88,7 +89,25 @@ func parse(text string, keepStops bool) prompt {
 			break
 		}
 	}
-	return prompt{terms: c.finish(), words: c.spoken, dates: findDates(text), when: asksWhen(text), form: formOfParts(parts)}
+	return prompt{
+		terms: c.finish(), ask: askOf(parts), words: c.spoken,
+		dates: findDates(text), when: asksWhen(text), form: formOfParts(parts),
+	}
+}
+
+// askOf is what a prompt asks, or all of it when that cannot be told from what is pasted.
+func askOf(parts []segment) string {
+	var ask, all []string
+	for _, s := range parts {
+		if s.weight == weightAsk {
+			ask = append(ask, s.text)
+		}
+		all = append(all, s.text)
+	}
+	if text := strings.TrimSpace(ends(ask, maxMeant)); text != "" {
+		return cutBytes(text, maxMeant)
+	}
+	return cutBytes(strings.TrimSpace(ends(all, maxMeant)), maxMeant)
 }
 
 // formOfParts is the form of what a prompt asks; what is pasted beside it has none.

@@ -1,7 +1,9 @@
 package recall
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -19,6 +21,7 @@ type tuning struct {
 	dates     float64 // bonus of a record of a day that the prompt names, as a share of the best score
 	when      float64 // bonus of a record that speaks of a time, when the prompt asks for one
 	links     float64 // bonus of the record that shares most with the files of the best, as a share of the best score
+	vectors   float64 // bonus of the record whose vector is nearest, as a share of the best score
 	name      float64 // weight of names
 	maxTerms  int     // terms that are searched for
 	pool      int     // candidates of the first stage
@@ -44,6 +47,7 @@ func defaults() tuning {
 		dates:     0.5,
 		when:      0.3,
 		links:     0.25,
+		vectors:   0.2,
 		name:      1.4,
 		floor:     defaultFloor(),
 	}
@@ -130,13 +134,15 @@ func (t *tuning) rank(terms []queryTerm, docs []*doc, near map[int64][]neighbour
 		t.addTimes(out)
 	}
 	t.addSessions(out)
-	sort.SliceStable(out, func(i, j int) bool {
-		if out[i].score != out[j].score {
-			return out[i].score > out[j].score
-		}
-		return out[i].doc.id > out[j].doc.id
-	})
+	sortRanked(out)
 	return out
+}
+
+// sortRanked brings the best to the front, the newest of equals first.
+func sortRanked(all []scored) {
+	slices.SortStableFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc.id, a.doc.id))
+	})
 }
 
 // sameSession tells whether two records saved one after the other are of one session: by id where it is known, else

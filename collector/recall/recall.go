@@ -65,9 +65,10 @@ type TermScore struct {
 
 // Engine finds records. It is safe for concurrent use.
 type Engine struct {
-	src    Source
-	cache  *docCache
-	tuning tuning
+	src     Source
+	cache   *docCache
+	tuning  tuning
+	vectors *Vectors // nil: there are none
 }
 
 // New makes an engine over a source of records.
@@ -113,6 +114,8 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 	if len(p.terms) > maxTermsIn {
 		p.terms = p.terms[:maxTermsIn]
 	}
+	near, stop := e.lookNear(ctx, q.Namespace, &p)
+	defer stop()
 	texts := make([]string, len(p.terms))
 	for i, t := range p.terms {
 		texts[i] = t.text
@@ -123,11 +126,16 @@ func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
 	}
 	f := &found{floor: &e.tuning.floor, asked: p.terms, prompt: p, total: total}
 	f.terms = e.tuning.weigh(p.terms, counts, total)
-	if len(f.terms) == 0 {
-		return nil, nil
+	if len(f.terms) > 0 {
+		if err := e.rankInto(ctx, q, f); err != nil {
+			return nil, err
+		}
 	}
-	if err := e.rankInto(ctx, q, f); err != nil {
+	if err := e.addNearest(ctx, q, f, near()); err != nil {
 		return nil, err
+	}
+	if len(f.ranked) == 0 {
+		return nil, nil
 	}
 	return f, nil
 }

@@ -20,6 +20,8 @@ type Source interface {
 	Revisions(ctx context.Context, ids []int64) ([]store.Revision, error)
 	// Neighbours are the records saved next to each of ids in the namespace.
 	Neighbours(ctx context.Context, namespace string, ids []int64, before, after int) (map[int64][]int64, error)
+	// EachVector hands out the vectors that a model made of records of the namespace, the newest record first.
+	EachVector(ctx context.Context, namespace, model string, limit int, f func(id int64, vector []byte)) error
 	// Shown tells which records a session has been shown, and in which revision.
 	Shown(ctx context.Context, namespace, sessionID string) (map[int64]int64, error)
 	// MarkShown remembers what a session was shown.

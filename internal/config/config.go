@@ -22,6 +22,7 @@ type Config struct {
 	Extract        Extract        `json:"extract"`
 	LLM            LLM            `json:"llm"`
 	SessionSummary SessionSummary `json:"session_summary"`
+	Recall         Recall         `json:"recall"`
 	Retention      Retention      `json:"retention"`
 }
 
@@ -76,6 +77,18 @@ type SessionSummary struct {
 	MaxIntents            int  `json:"max_intents"`            // 1 to 500
 	MaxConstraints        int  `json:"max_constraints"`        // 0 to 500
 	AssistantExcerptChars int  `json:"assistant_excerpt_chars"`
+}
+
+// Recall says what may help to find records beside their words.
+type Recall struct {
+	Embedding Embedding `json:"embedding"`
+}
+
+// Embedding names an endpoint that makes vectors of texts (POST …/embeddings). Without an address none is made.
+type Embedding struct {
+	BaseURL   string `json:"base_url"`
+	Model     string `json:"model"`
+	APIKeyEnv string `json:"api_key_env"` // name of the environment variable that holds the key
 }
 
 // Retention says how long things are kept. An age of zero, written "", keeps them for ever.
@@ -253,6 +266,7 @@ func (c *Config) read(b []byte, file string, w *warnings) {
 		{"extract", &c.Extract},
 		{"llm", &c.LLM},
 		{"session_summary", &c.SessionSummary},
+		{"recall", &c.Recall},
 		{"retention", &c.Retention},
 	} {
 		raw, ok := sections[s.key]
