@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"kiro-learn/collector"
@@ -162,7 +163,8 @@ func (c collectorStatus) Run(a *app) error {
 	}
 	var raw json.RawMessage
 	var stats struct {
-		Total map[string]int `json:"total"`
+		Total   map[string]int `json:"total"`
+		Traffic client.Traffic `json:"traffic"`
 	}
 	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &raw); err != nil {
 		return err
@@ -173,6 +175,12 @@ func (c collectorStatus) Run(a *app) error {
 	if err := json.Unmarshal(raw, &stats); err != nil {
 		return fmt.Errorf("read the collector's answer: %w", err)
 	}
-	_, err = fmt.Fprintf(a.stdout, "collector %s, pid %d, at %s since %s\nit holds %s\n", h.Version, h.PID, cl.Address(), h.Started, holds(stats.Total))
-	return err
+	_, _ = fmt.Fprintf(a.stdout, "collector %s, pid %d, at %s since %s\nit holds %s\n", h.Version, h.PID, cl.Address(), h.Started, holds(stats.Total))
+	t := stats.Traffic
+	_, _ = fmt.Fprintf(a.stdout, "in the last minute it stored %s and %s, since it began %d and %d\n", many(t.Events.LastMinute, "event"), many(t.Records.LastMinute, "record"), t.Events.Total, t.Records.Total)
+	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+	for _, c := range t.Calls {
+		_, _ = fmt.Fprintf(w, "%s\t%s, %d failed\thalf within %g ms, 99 %% within %g ms\n", c.Call, many(c.N, "call"), c.Failed, c.MedianMS, c.P99MS)
+	}
+	return w.Flush()
 }

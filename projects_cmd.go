@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -64,24 +63,10 @@ type projectsMerge struct {
 
 // Run merges two projects that there is something of.
 func (p projectsMerge) Run(a *app) error {
-	cl, ctx, cancel, err := a.collector()
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	items, err := cl.Projects(ctx)
-	if err != nil {
-		return err
-	}
-	from, err := pick(items, p.From)
-	if err != nil {
-		return err
-	}
-	into, err := pick(items, p.Into)
-	if err != nil {
-		return err
-	}
-	return a.merge(ctx, cl, from, client.Merge{From: from.Namespace, Into: into.Namespace}, p.Yes)
+	return a.move(p.From, p.Yes, func(items []client.Project) (client.Merge, error) {
+		into, err := pick(items, p.Into)
+		return client.Merge{Into: into.Namespace}, err
+	})
 }
 
 type projectsRename struct {
@@ -92,6 +77,18 @@ type projectsRename struct {
 
 // Run gives a project's memory to the project that lies at a directory.
 func (p projectsRename) Run(a *app) error {
+	return a.move(p.From, p.Yes, func([]client.Project) (m client.Merge, err error) {
+		dir, err := filepath.Abs(p.Dir)
+		if err != nil {
+			return m, fmt.Errorf("find %s: %w", p.Dir, err)
+		}
+		return client.Merge{Into: hooks.Namespace(a.dirs, dir), ProjectPath: dir}, nil
+	})
+}
+
+// move gives all that a project holds to another one. It asks first: two projects that have become one cannot be told apart
+// again.
+func (a *app) move(name string, yes bool, to func([]client.Project) (client.Merge, error)) error {
 	cl, ctx, cancel, err := a.collector()
 	if err != nil {
 		return err
@@ -101,25 +98,18 @@ func (p projectsRename) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	from, err := pick(items, p.From)
+	from, err := pick(items, name)
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(p.Dir)
+	m, err := to(items)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", p.Dir, err)
+		return err
 	}
-	into := hooks.Namespace(a.dirs, dir)
-	return a.merge(ctx, cl, from, client.Merge{From: from.Namespace, Into: into, ProjectPath: dir}, p.Yes)
-}
-
-// merge asks first: two projects that have become one cannot be told apart again.
-func (a *app) merge(ctx context.Context, cl *client.Client, from client.Project, m client.Merge, yes bool) error {
-	if !yes {
-		if !a.agreed(fmt.Sprintf("To be moved: %s and %s of %s. This cannot be undone.", many(from.Records, "record"), many(from.Events, "event"), safe(from.ProjectPath))) {
-			return errors.New("nothing was moved; to go on without being asked add --yes")
-		}
+	if !yes && !a.agreed(fmt.Sprintf("To be moved: %s and %s of %s. This cannot be undone.", many(from.Records, "record"), many(from.Events, "event"), safe(from.ProjectPath))) {
+		return errors.New("nothing was moved; to go on without being asked add --yes")
 	}
+	m.From = from.Namespace
 	got, err := cl.MergeProjects(ctx, m)
 	if err != nil {
 		return err

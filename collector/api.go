@@ -56,10 +56,15 @@ func (c *Collector) handler() http.Handler {
 func (c *Collector) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.running.Add(1)
+		begun, answer := time.Now(), &sent{ResponseWriter: w}
+		w = answer
 		defer func() {
 			if p := recover(); p != nil {
 				c.o.Log.Error("a request failed inside", fmt.Errorf("panic in %s: %T", r.Pattern, p))
 				fail(w, http.StatusInternalServerError, "the collector failed inside; see its log", nil)
+			}
+			if measured(r.Pattern) {
+				c.meter.called(r.Pattern, time.Since(begun), answer.status >= 500)
 			}
 			c.last.Store(c.o.Now().UnixNano())
 			c.running.Add(-1)

@@ -66,6 +66,7 @@ type Collector struct {
 	pages     *viewer.Viewer
 	gate      *gate // before requests over TCP; nil: there are none
 	feed      feed
+	meter     meter
 	nudge     chan struct{}
 	draining  sync.Mutex
 	stop      chan struct{}
@@ -213,6 +214,7 @@ func (c *Collector) idle(ctx context.Context) <-chan struct{} {
 
 // changed hears of every commit.
 func (c *Collector) changed(ch store.Change) {
+	c.meter.stored(c.o.Now(), len(ch.Events), len(ch.Records))
 	if len(ch.Events) > 0 {
 		c.worker.Wake()
 		c.summaries.Heard(ch.Events)

@@ -60,6 +60,7 @@ func (c *Collector) retrieve(ctx context.Context, e *event.Event) *client.Retrie
 			c.o.Log.Error("recall failed", errors.New("recall panicked"))
 		}
 		out.LatencyMS = float64(time.Since(begun).Microseconds()) / 1000
+		c.meter.called("recall", time.Since(begun), false)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.o.Config.Hooks.BudgetMS)*time.Millisecond*3/5)
 	defer cancel()

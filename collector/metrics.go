@@ -46,6 +46,7 @@ func (c *Collector) getMetrics(w http.ResponseWriter, r *http.Request) {
 	m.add("kiro_learn_failing_sessions", "gauge", "sessions whose batches failed and are tried again soon", nil, float64(engine.Failing))
 	m.add("kiro_learn_later_events", "gauge", "events that the rules have distilled and the model is to distil again", nil, float64(engine.Later))
 	m.add("kiro_learn_requests_total", "counter", "requests answered by this collector", nil, float64(c.served.Load()))
+	c.meter.write(&m)
 	m.add("kiro_learn_outbox_events", "gauge", "events in the outbox", nil, float64(queue.Pending))
 	m.add("kiro_learn_outbox_quarantined", "gauge", "events set aside", nil, float64(queue.Quarantined))
 	m.add("kiro_learn_outbox_dropped", "gauge", "events that the outbox could not keep", nil, float64(queue.Dropped))
@@ -84,6 +85,24 @@ func (m *metrics) add(name, kind, help string, label []string, v float64) {
 		fmt.Fprintf(&m.text, "{%s=%q}", label[0], label[1])
 	}
 	m.text.WriteString(" " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
+}
+
+// histogram writes how long the calls of one kind took.
+func (m *metrics) histogram(name, help, call string, c *calls) {
+	if name != m.last {
+		fmt.Fprintf(&m.text, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+		m.last = name
+	}
+	sum := 0
+	for i, n := range c.took {
+		sum += n
+		le := "+Inf"
+		if i < len(buckets) {
+			le = strconv.FormatFloat(buckets[i]/1000, 'g', -1, 64)
+		}
+		fmt.Fprintf(&m.text, "%s_bucket{call=%q,le=%q} %d\n", name, call, le, sum)
+	}
+	fmt.Fprintf(&m.text, "%s_sum{call=%q} %s\n%s_count{call=%q} %d\n", name, call, strconv.FormatFloat(c.seconds, 'g', -1, 64), name, call, c.n)
 }
 
 func (m *metrics) each(name, help, label string, values map[string]int) {

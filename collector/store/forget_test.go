@@ -519,3 +519,44 @@ func TestWhatOthersSayOfASessionIsForgottenToo(t *testing.T) {
 		}
 	}
 }
+
+// TestErasedHistoryIsInNoFile: what a record once stood for says the same as it, wherever it came from.
+func TestErasedHistoryIsInNoFile(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		sel  func(first, second event.Record) Selection
+		gone []string
+	}{
+		{"the record that stands", func(_, second event.Record) Selection { return Selection{Records: []string{second.RecordID}} }, []string{"tigerqux"}},
+		{"the session of the one that stands", func(_, _ event.Record) Selection { return Selection{Namespace: nsA, Session: "t"} }, []string{"tigerqux"}},
+		{"the session of the old one", func(_, _ event.Record) Selection { return Selection{Namespace: nsA, Session: "s"} }, []string{"zebraqux"}},
+		{"a word of the old one", func(_, _ event.Record) Selection { return Selection{Contains: "zebraqux"} }, []string{"zebraqux"}},
+		{"the project", func(_, _ event.Record) Selection { return Selection{Namespace: nsA, All: true} }, []string{"zebraqux", "tigerqux"}},
+	} {
+		for _, now := range []bool{true, false} {
+			t.Run(fmt.Sprint(c.name, ", now ", now), func(t *testing.T) {
+				g := newGarden(t)
+				_, first := g.turn(nsA, "s", "zebraqux")
+				_, second := g.turn(nsA, "t", "tigerqux")
+				if err := g.Supersede(t.Context(), Supersession{Old: first.RecordID, New: second.RecordID, Why: "judged"}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := g.Forget(t.Context(), c.sel(first, second), now); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := g.Purge(t.Context(), g.now.Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+				if err := g.Erase(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				b := g.files()
+				for _, word := range append(c.gone, "summary of zebraqux") { // events of a session that stays may hold the word itself
+					if bytes.Contains(b, []byte(word)) {
+						t.Errorf("%s is still in a file", word)
+					}
+				}
+			})
+		}
+	}
+}
