@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -73,13 +75,22 @@ func (a *app) printFindings(findings []install.Finding) {
 	for _, f := range findings {
 		detail := f.Detail
 		if f.Path != "" && !strings.Contains(detail, f.Path) && f.Status != install.OK {
-			detail += "  (" + f.Path + ")"
+			detail += "  (" + short(f.Path) + ")"
 		}
 		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(detail))
 		if f.Fix != "" {
 			_, _ = fmt.Fprintf(a.stdout, "                 %s\n", safe(f.Fix))
 		}
 	}
+}
+
+// short is a path as a person at home writes it.
+func short(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && err == nil {
+		return filepath.Join("~", rest)
+	}
+	return path
 }
 
 // live gathers what doctor is to know of the running system, without starting anything.

@@ -39,6 +39,9 @@ func (installCmd) Help() string {
 
 func (a *app) installEnv() (install.Env, error) {
 	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = fmt.Errorf("%q is not an absolute path", home)
+	}
 	if err != nil {
 		return install.Env{}, fmt.Errorf("find the home directory: %w; set HOME and try again", err)
 	}
@@ -155,7 +158,7 @@ func (a *app) apply(env install.Env, plan *install.Plan, c choices) (agreed bool
 			return true, err
 		}
 	}
-	return true, a.leftAsTheyWere(res.Failed, len(res.Done))
+	return true, a.leftAsTheyWere(res.Failed, plan.Refusals, len(res.Done), len(plan.Changes))
 }
 
 // dryRun prints what would change, as a diff that patch takes, and what a person should know of it elsewhere.
@@ -164,7 +167,7 @@ func (a *app) dryRun(plan *install.Plan, c choices) error {
 		if err := printJSON(a.stdout, plan); err != nil {
 			return err
 		}
-		return a.leftAsTheyWere(plan.Refusals, len(plan.Changes))
+		return a.leftAsTheyWere(plan.Refusals, nil, len(plan.Changes), len(plan.Changes))
 	}
 	if _, err := fmt.Fprint(a.stdout, plan.Diff()); err != nil {
 		return err
@@ -172,22 +175,28 @@ func (a *app) dryRun(plan *install.Plan, c choices) error {
 	for _, n := range plan.Notes {
 		_, _ = fmt.Fprintln(a.stderr, n)
 	}
-	return a.leftAsTheyWere(plan.Refusals, len(plan.Changes))
+	return a.leftAsTheyWere(plan.Refusals, nil, len(plan.Changes), len(plan.Changes))
 }
 
-// leftAsTheyWere names files that are not as the user wished them, and sums it up in the error.
-func (a *app) leftAsTheyWere(files []install.Refusal, done int) error {
+// leftAsTheyWere names files that are not as the user wished them, but for those that were shown already, and sums it up in
+// the error. Of the planned changes so many were done.
+func (a *app) leftAsTheyWere(files, shown []install.Refusal, done, planned int) error {
 	if len(files) == 0 {
 		return nil
 	}
 	for _, f := range files {
-		_, _ = fmt.Fprintln(a.stderr, "kiro-learn: left as it was: "+f.Error())
+		if !slices.Contains(shown, f) {
+			_, _ = fmt.Fprintln(a.stderr, "kiro-learn: left as it was: "+f.Error())
+		}
 	}
 	rest := "nothing else had to change"
-	if done > 0 {
-		rest = "what else had to change: " + many(done, "file")
+	switch {
+	case done > 0:
+		rest = "the others, " + many(done, "file") + ", are done"
+	case planned > 0:
+		rest = "nothing was written"
 	}
-	return &exitError{1, "left alone, as said above: " + many(len(files), "file") + "; " + rest}
+	return &exitError{1, "not all could be done; left as said above: " + many(len(files), "file") + "; " + rest}
 }
 
 func (a *app) say(lines []string) {

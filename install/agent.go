@@ -33,7 +33,7 @@ func agentHook(event, command string) object {
 
 // agentShape is what an agent file of engines v1 and v2 holds of ours: hooks, and in some the MCP server.
 func agentShape(program spelling, set surfaceSet) shape {
-	s := shape{command: agentCommand, good: goodAgentHook, check: agentFit}
+	s := shape{command: agentCommand, good: goodAgentHook, check: agentFit, limits: []string{"matcher", "timeout_ms", "max_output_size"}}
 	s.found = func(d *document) (out []place) {
 		if set.agents {
 			out = agentEntries(d)

@@ -38,7 +38,7 @@ func (p *Plan) Apply(env Env) Result {
 	}
 	unlock, err := lock(env)
 	if err != nil {
-		res.Failed = append(res.Failed, refusal(lockFile(env), err, p.uninstall))
+		res.Failed = append(res.Failed, refusal(env.StateDir, err, p.uninstall))
 		return res
 	}
 	defer unlock()

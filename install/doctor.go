@@ -32,6 +32,7 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"` // what to type or do next
 	Fixable bool   `json:"fixable"`       // Fix can mend it without harm
 	mend    func() error
+	hooks   []string // that share a fault of their program
 }
 
 // Live is what doctor needs to know of the running system; whoever calls it fills it in.
@@ -248,6 +249,16 @@ func (d *doctor) programFault(f Finding, what, program string, byName bool, mend
 			mend, f.Fix = nil, "put "+filepath.Dir(d.found.Program.Path)+" on PATH, for Kiro, too"
 		}
 	}
-	f.Status, f.Detail = Fail, what+" runs "+program+", which "+why
+	why = program + ", which " + why
+	f.Status, f.Detail = Fail, what+" runs "+why
+	if hook, ok := strings.CutPrefix(what, "the hook of "); ok {
+		f.hooks = []string{hook}
+		if n := len(d.out) - 1; n >= 0 && d.out[n].Path == f.Path && d.out[n].hooks != nil && strings.HasSuffix(d.out[n].Detail, why) {
+			last := &d.out[n] // one finding for what is one fault
+			last.hooks = append(last.hooks, hook)
+			last.Detail = "the hooks of " + strings.Join(last.hooks, ", ") + " run " + why
+			return
+		}
+	}
 	d.report(f, mend)
 }

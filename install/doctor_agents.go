@@ -207,6 +207,8 @@ func (d *doctor) defaultAgent(check, name string, install func(Options) func() e
 	switch {
 	case i < 0 && name == ownAgentName:
 		d.report(Finding{Check: check, Status: Fail, Path: d.found.DefaultFile, Detail: "the default agent is " + name + ", whose file is gone"}, install(Options{Agents: []string{ownAgentName}, Surface: "agents"}))
+	case i < 0 && !d.found.startsBuiltin(d.env):
+		// an agent in Markdown, for engine v3, which runs the hook file
 	case i < 0:
 		d.report(Finding{Check: check, Status: Warn, Path: d.found.DefaultFile, Detail: "the default agent is " + name + ", which has no file that could be hooked", Fix: "kiro-learn install --agent kiro-learn"}, nil)
 	case d.found.Agents[i].Ours == 0 && d.found.Agents[i].Trouble == "":

@@ -163,12 +163,12 @@ func (d *doctor) ide0File(check, path, event string) {
 		d.report(Finding{Check: check, Status: Warn, Path: path, Detail: "bears kiro-learn's name and runs something else", Fix: "rename the file and type: kiro-learn install --surface ide0"}, nil)
 		return
 	}
-	program := d.env.spelling(d.found.Program, d.found.Program.OnPath).shell
+	program := d.env.spelling(d.found.Program, command.Program == programName).shell
 	mend := d.file(path, event+" of Kiro IDE 0", func(old []byte, exists bool, m fileMemory) (outcome, error) {
 		after, err := ide0Edit(old, event, program)
 		return outcome{after: after, memory: &m}, err
 	})
-	d.programFault(Finding{Check: check, Path: path}, "the hook", command.Program, d.found.Program.OnPath, mend)
+	d.programFault(Finding{Check: check, Path: path}, "the hook", command.Program, true, mend)
 	if when, _ := lit(doc.find("when", "type")); when.String() != event {
 		d.report(Finding{Check: check, Status: Fail, Path: path, Detail: "the hook fires at " + when.String() + " instead of " + event}, mend)
 	}

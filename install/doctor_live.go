@@ -175,7 +175,16 @@ func (d *doctor) outbox(check string) {
 	}
 }
 
+// toldOfEvents is false where there are events, and the collector does not run that knows them.
+func (d *doctor) toldOfEvents() bool {
+	_, err := os.Stat(d.live.Dirs.Database())
+	return d.live.Collector.Running || err != nil && d.live.Outbox.Pending == 0
+}
+
 func (d *doctor) eventsLine() string {
+	if !d.toldOfEvents() {
+		return "no collector runs that would know of the last one"
+	}
 	var parts []string
 	for _, s := range slices.Sorted(maps.Keys(d.live.LastEvent)) {
 		parts = append(parts, fmt.Sprintf("the last event of %s came %s ago", s, d.live.Now.Sub(d.live.LastEvent[s]).Round(time.Minute)))
@@ -184,7 +193,7 @@ func (d *doctor) eventsLine() string {
 }
 
 func (d *doctor) events(check string) {
-	if len(d.live.LastEvent) == 0 {
+	if len(d.live.LastEvent) == 0 && d.toldOfEvents() {
 		d.report(Finding{Check: check, Status: Warn, Detail: "no event has come yet", Fix: "start a new session in Kiro, since running ones keep the hooks they began with"}, nil)
 	}
 	for _, s := range slices.Sorted(maps.Keys(d.live.LastEvent)) {

@@ -89,6 +89,36 @@ func TestDoctorOnAHealthyMachine(t *testing.T) {
 	}
 }
 
+// What looks like a fault at first, and is none.
+func TestDoctorIsContent(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		plant func(m *machine, l *Live)
+	}{
+		{"the collector has left, and the database is there", func(_ *machine, l *Live) { l.Collector, l.LastEvent = CollectorState{}, nil }},
+		{"the collector is about to get the first event", func(_ *machine, l *Live) {
+			l.Collector, l.LastEvent, l.Outbox.Pending, l.Outbox.Oldest = CollectorState{}, nil, 1, l.Now
+			_ = os.Remove(l.Dirs.Database())
+		}},
+		{"the default agent is one in Markdown", func(m *machine, _ *Live) {
+			m.kiro("agents/writer.md", "---\nname: writer\n---\n")
+			m.edit("settings/cli.json", "dev", "writer")
+		}},
+		{"an agent with a list of tools of its own", func(m *machine, _ *Live) { m.kiro("agents/reader.json", `{"name": "reader", "tools": ["read"]}`) }},
+		{"a hook file of the user's", func(m *machine, _ *Live) {
+			m.kiro("hooks/lint.json", `{"version": "v1", "hooks": [{"name": "l", "trigger": "Stop", "action": {"type": "command", "command": "make"}}]}`)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, live := healthy(t, "2.21.3", "")
+			c.plant(m, live)
+			if bad := ill(Doctor(m.env, *live)); len(bad) > 0 {
+				t.Errorf("%q", bad)
+			}
+		})
+	}
+}
+
 // A fault is planted on a healthy machine; doctor has to name it and what to type next, and Fix to mend it where that is
 // doctor --fix.
 type fault struct {
@@ -114,6 +144,10 @@ func wiringFaults() []fault {
 	return []fault{
 		{"agent hook missing", func(m *machine, _ *Live) { m.edit(devJSON, stop(m), "other") }, "agents", Fail, "the hook of stop is missing", true, mends},
 		{"agent hook's program gone", func(m *machine, _ *Live) { m.edit(devJSON, stop(m), "/gone/kiro-learn stop") }, "agents", Fail, "/gone/kiro-learn, which is gone", true, mends},
+		{"all hooks' program gone", func(m *machine, _ *Live) {
+			path := filepath.Join(m.env.Home, ".kiro", devJSON)
+			m.write(path, strings.ReplaceAll(m.read(path), m.env.Executable+" ", "/gone/kiro-learn "), 0o644)
+		}, "agents", Fail, "the hooks of agentSpawn, userPromptSubmit, postToolUse, stop run /gone/kiro-learn, which is gone", true, mends},
 		{"agent hook's program not executable", func(m *machine, _ *Live) {
 			m.write(filepath.Join(m.dir, "x", "kiro-learn"), "", 0o600)
 			m.edit(devJSON, stop(m), filepath.Join(m.dir, "x", "kiro-learn")+" stop")
@@ -154,7 +188,7 @@ func wiringFaults() []fault {
 		{"agent with both names of a key", func(m *machine, _ *Live) {
 			m.edit(devJSON, `"name"`, `"includeMcpJson": true, "useLegacyMcpJson": true, "name"`)
 		}, "agents", Fail, "useLegacyMcpJson is an older name", false, "edit the file; Kiro drops an agent that it does not understand"},
-		{"a team's hooks, and no program on PATH", func(m *machine, _ *Live) { m.install(Options{Project: true, Surface: "hooks"}) }, "hooks", Fail, "runs kiro-learn, which PATH does not find", false, "put ~/opt on PATH, for Kiro, too"},
+		{"a team's hooks, and no program on PATH", func(m *machine, _ *Live) { m.install(Options{Project: true, Surface: "hooks"}) }, "hooks", Fail, "run kiro-learn, which PATH does not find", false, "put ~/opt on PATH, for Kiro, too"},
 		{"a team's MCP server, and no program on PATH", func(m *machine, _ *Live) { m.install(Options{Project: true, Surface: "mcp"}) }, "mcp", Fail, "runs kiro-learn, which PATH does not find", false, "put ~/opt on PATH, for Kiro, too"},
 		{"agent with an event that Kiro rejects", func(m *machine, _ *Live) { m.edit(devJSON, `"hooks": {`, `"hooks": {"sessionEnd": [],`) }, "agents", Fail, `no hook "sessionEnd"`, false, "edit the file; Kiro drops an agent that it does not understand"},
 		{"agent with a key that Kiro rejects", func(m *machine, _ *Live) { m.edit(devJSON, `"name"`, `"managedBy": "x", "name"`) }, "agents", Fail, `no key "managedBy"`, false, "edit the file; Kiro drops an agent that it does not understand"},
@@ -349,6 +383,9 @@ func TestDoctorOnIDE0(t *testing.T) {
 		{"program gone", func(m *machine, _ *Live) {
 			m.write(hook(m), strings.Replace(m.read(hook(m)), m.env.Executable, "/gone/kiro-learn", 1), 0o644)
 		}, "ide", Fail, "which is gone", true, mends},
+		{"program by name, and not on PATH", func(m *machine, _ *Live) {
+			m.write(hook(m), strings.Replace(m.read(hook(m)), m.env.Executable, "kiro-learn", 1), 0o644)
+		}, "ide", Fail, "runs kiro-learn, which PATH does not find", false, "put ~/opt on PATH, for Kiro, too"},
 		{"fires at another event", func(m *machine, _ *Live) {
 			m.write(hook(m), strings.Replace(m.read(hook(m)), `"type": "agentStop"`, `"type": "fileEdited"`, 1), 0o644)
 		}, "ide", Fail, "fires at fileEdited", true, mends},

@@ -18,6 +18,7 @@ type shape struct {
 	command func(v hujson.Value) *hujson.Value    // where an entry keeps its command
 	good    func(v hujson.Value, want entry) bool // Kiro takes the entry, whatever its command
 	check   func(d *document) error               // nil, or why nothing may be added to this file
+	limits  []string                              // keys that every entry has to have, whatever their values: Kiro's defaults differ
 }
 
 // A slot is a container and what has to stand in it.
@@ -92,11 +93,25 @@ func (s shape) upgrade(d *document, p place, e entry) error {
 		oneLine := !strings.Contains(string(d.text[p.value.StartOffset:p.value.EndOffset]), "\n")
 		return d.replace(p.value, d.look.render(e.value, layout{inline: oneLine, indent: indent}))
 	}
+	for _, m := range e.value {
+		if slices.Contains(s.limits, m.key) && memberOf(*p.value, m.key) == nil {
+			if err := d.addMemberTo(p.value, p.value.StartOffset, m.key, m.value); err != nil {
+				return err
+			}
+			p = s.same(d, p)
+		}
+	}
 	c := s.command(*p.value)
 	if l, ok := c.Value.(hujson.Literal); ok && l.String() == e.command {
 		return nil
 	}
 	return d.replace(c, d.look.render(e.command, layout{inline: true}))
+}
+
+// same is the place p in a document that has changed since.
+func (s shape) same(d *document, p place) place {
+	all := s.found(d)
+	return all[slices.IndexFunc(all, func(q place) bool { return slices.Equal(p.path, q.path) && p.index == q.index })]
 }
 
 // prune removes the entries of ours that no slot wants, one at a time since each removal moves the rest.

@@ -44,7 +44,7 @@ func v1File(program, via string) object {
 
 // v1Shape is what kiro-learn.json holds of ours. One file serves the CLI and the IDE, so its commands name no surface.
 func v1Shape(program, via string) shape {
-	s := shape{found: v1Entries, command: v1Command, good: goodV1Hook, check: v1Fit}
+	s := shape{found: v1Entries, command: v1Command, good: goodV1Hook, check: v1Fit, limits: []string{"matcher", "timeout"}}
 	sl := slot{path: []string{"hooks"}, kind: '['}
 	for _, t := range v1Triggers() {
 		command := v1CommandLine(t[1], program, via)

@@ -10,19 +10,23 @@ import (
 
 // addMember adds a member behind the last one of the object at path.
 func (d *document) addMember(path []string, key string, v any) error {
-	return d.add(path, func(l, inner layout) string {
+	return d.addMemberTo(d.find(path...), d.nameStart(path), key, v)
+}
+
+// addMemberTo is addMember to an object whose own key, or itself without one, begins at name.
+func (d *document) addMemberTo(o *hujson.Value, name int, key string, v any) error {
+	return d.add(o, name, func(l, inner layout) string {
 		return d.look.render(key, l) + d.look.colon + d.look.render(v, inner)
 	})
 }
 
 // addElement adds an element behind the last one of the array at path.
 func (d *document) addElement(path []string, v any) error {
-	return d.add(path, func(_, inner layout) string { return d.look.render(v, inner) })
+	return d.add(d.find(path...), d.nameStart(path), func(_, inner layout) string { return d.look.render(v, inner) })
 }
 
-func (d *document) add(path []string, text func(l, inner layout) string) error {
-	v := d.find(path...)
-	l := d.childLayout(v, d.nameStart(path))
+func (d *document) add(v *hujson.Value, name int, text func(l, inner layout) string) error {
+	l := d.childLayout(v, name)
 	inner := d.valueLayout(v, l)
 	c := items(v)
 	if len(c.items) == 0 {

@@ -210,7 +210,7 @@ func (p *planner) remarks(set surfaceSet, chosen []Agent) {
 		var left []string
 		for _, a := range f.Agents {
 			isChosen := slices.ContainsFunc(chosen, func(c Agent) bool { return c.Path == a.Path })
-			if !isChosen && a.Project == p.opt.Project && !strings.HasPrefix(a.Name, modelAgents) {
+			if !isChosen && a.Project == p.opt.Project && !strings.HasPrefix(a.Name, modelAgents) && a.Trouble == "" {
 				left = append(left, a.Name)
 			}
 			if !p.opt.Project && a.Project && a.Ours == 0 && slices.ContainsFunc(chosen, func(c Agent) bool { return c.Name == a.Name }) {
