@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,8 +28,7 @@ func (s *Store) Hours(ctx context.Context, namespace string, since time.Time) (o
 		}
 		cond, args = " AND h.ns = ?", append(args, ns)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT h.hour, h.what, sum(h.n) FROM hours h JOIN namespaces n ON n.id = h.ns
-		WHERE h.hour >= ? AND n.namespace NOT LIKE '/strategy/%'`+cond+` GROUP BY h.hour, h.what ORDER BY h.hour, h.what`, args...)
+	rows, err := s.read.QueryContext(ctx, `SELECT h.hour, h.what, sum(h.n) FROM hours h WHERE h.hour >= ?`+cond+` GROUP BY h.hour, h.what ORDER BY h.hour, h.what`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count by the hour: %w", err)
 	}
@@ -41,14 +41,60 @@ func (s *Store) Hours(ctx context.Context, namespace string, since time.Time) (o
 			return nil, fmt.Errorf("count by the hour: %w", err)
 		}
 		h.Hour = time.Unix(hour*3600, 0).UTC()
-		if kind, ok := strings.CutPrefix(what, "e"); ok {
-			h.Kind = kind
-		} else {
-			h.Type = strings.TrimPrefix(what, "r")
-		}
+		h.Kind, h.Type = kindOrType(what)
 		out = append(out, h)
 	}
 	return out, rows.Err()
+}
+
+// sums remembers what the hours sum up to, until the next commit: summing them up reads them all.
+type sums struct {
+	mu      sync.Mutex
+	commits int64 // of which the sums know; the first is 1
+	of      []sum
+}
+
+// sum is how many events of a kind, or records of a type, a namespace has.
+type sum struct {
+	ns int64
+	Hour
+}
+
+func (s *Store) hourSums(ctx context.Context) ([]sum, error) {
+	s.sums.mu.Lock()
+	defer s.sums.mu.Unlock()
+	now := s.commits.Load() // before we read: a commit meanwhile makes what we find old
+	if s.sums.of != nil && s.sums.commits == now {
+		return s.sums.of, nil
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT ns, what, sum(n) FROM hours GROUP BY ns, what HAVING sum(n) > 0")
+	if err != nil {
+		return nil, fmt.Errorf("count: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := []sum{}
+	for rows.Next() {
+		var v sum
+		var what string
+		if err := rows.Scan(&v.ns, &what, &v.N); err != nil {
+			return nil, fmt.Errorf("count: %w", err)
+		}
+		v.Kind, v.Type = kindOrType(what)
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count: %w", err)
+	}
+	s.sums.of, s.sums.commits = out, now
+	return out, nil
+}
+
+// kindOrType reads what is counted: the kind of events, or the type of records.
+func kindOrType(what string) (kind, observationType string) {
+	if kind, ok := strings.CutPrefix(what, "e"); ok {
+		return kind, ""
+	}
+	return "", strings.TrimPrefix(what, "r")
 }
 
 // Took is how long one run of a hook took, from its beginning until it had handed its event over.

@@ -63,7 +63,7 @@ func (f Filter) where() (string, []any) {
 		b.WriteString(" AND r.record_type = ''")
 	}
 	if f.Session != "" {
-		b.WriteString(" AND r.session_id = ?")
+		b.WriteString(" AND r.session_id = ? AND r.session_id <> ''") // the index knows only those that have one
 		args = append(args, f.Session)
 	}
 	return b.String(), args
@@ -260,6 +260,7 @@ func (s *Store) Record(ctx context.Context, recordID string) (r Stored, ok bool,
 
 // ListRecords are a namespace's records, newest first, and how many there are; an empty namespace lists all.
 func (s *Store) ListRecords(ctx context.Context, namespace string, f Filter, limit, offset int) (items []Stored, total int, err error) {
+	f.Projects = f.Projects && namespace == "" // a project's namespace has no others
 	cond, args := f.where()
 	if namespace != "" {
 		ns, ok := s.spaces.id(namespace)
@@ -271,6 +272,7 @@ func (s *Store) ListRecords(ctx context.Context, namespace string, f Filter, lim
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM records r WHERE 1"+cond, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count records: %w", err)
 	}
-	items, err = s.records(ctx, "records r WHERE 1"+cond+" ORDER BY r.created_ms DESC, r.id DESC LIMIT ? OFFSET ?", append(args, limit, offset)...)
+	const order = " ORDER BY r.created_ms DESC, r.id DESC"
+	items, err = s.records(ctx, "records r WHERE r.id IN (SELECT r.id FROM records r WHERE 1"+cond+order+" LIMIT ? OFFSET ?)"+order, append(args, limit, offset)...)
 	return items, total, err
 }

@@ -37,7 +37,7 @@ func (s *Store) Sessions(ctx context.Context, namespace string, limit, offset in
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM sessions s WHERE "+cond, args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("count sessions: %w", err)
 	}
-	items, err = s.sessions(ctx, cond+" ORDER BY s.last_ms DESC, s.session_id LIMIT ? OFFSET ?", append(args, limit, offset)...)
+	items, err = s.sessions(ctx, "(s.ns, s.session_id) IN (SELECT s.ns, s.session_id FROM sessions s WHERE "+cond+" ORDER BY s.last_ms DESC, s.session_id LIMIT ? OFFSET ?) ORDER BY s.last_ms DESC, s.session_id", append(args, limit, offset)...)
 	return items, total, err
 }
 
@@ -101,7 +101,8 @@ type Stats struct {
 func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 	all := map[int64]*Stats{}
 	out := []Stats{}
-	rows, err := s.read.QueryContext(ctx, `SELECT id, namespace, project_path FROM namespaces WHERE ?1 = '' OR namespace = ?1 ORDER BY id`, namespace)
+	rows, err := s.read.QueryContext(ctx, `SELECT id, namespace, project_path FROM namespaces
+		WHERE ?1 = '' AND namespace NOT LIKE '/strategy/%' OR namespace = ?1 ORDER BY id`, namespace)
 	if err != nil {
 		return nil, fmt.Errorf("count: %w", err)
 	}
@@ -118,13 +119,24 @@ func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("count: %w", err)
 	}
+	sums, err := s.hourSums(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range sums {
+		switch st := all[h.ns]; {
+		case st == nil:
+		case h.Kind != "":
+			st.EventsByKind[h.Kind], st.Events = h.N, st.Events+h.N
+		default:
+			st.RecordTypes[h.Type], st.Records = h.N, st.Records+h.N
+		}
+	}
 	for _, q := range []struct {
 		text string
 		add  func(st *Stats, key string, n int)
 	}{
-		{"SELECT ns, substr(what, 2), sum(n) FROM hours WHERE what LIKE 'e%' GROUP BY ns, what", func(st *Stats, k string, n int) { st.EventsByKind[k] = n; st.Events += n }},
 		{"SELECT ns, '', count(*) FROM events WHERE pending = 1 GROUP BY ns", func(st *Stats, _ string, n int) { st.Pending = n }},
-		{"SELECT ns, substr(what, 2), sum(n) FROM hours WHERE what LIKE 'r%' GROUP BY ns, what", func(st *Stats, k string, n int) { st.RecordTypes[k] = n; st.Records += n }},
 		{"SELECT ns, max(last_event), count(*) FROM sessions GROUP BY ns", func(st *Stats, k string, n int) { st.Sessions, st.LastEvent = n, k }},
 	} {
 		if err := s.count(ctx, q.text, all, q.add); err != nil {
@@ -132,8 +144,8 @@ func (s *Store) Stats(ctx context.Context, namespace string) ([]Stats, error) {
 		}
 	}
 	for _, id := range order {
-		if st := all[id]; namespace == "" && (st.Events+st.Records+st.Sessions == 0 || OfSession(st.Namespace)) {
-			continue // forgotten, or no project's
+		if st := all[id]; namespace == "" && st.Events+st.Records+st.Sessions == 0 {
+			continue // forgotten
 		}
 		out = append(out, *all[id])
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -50,6 +51,8 @@ type Store struct {
 	graves  map[int64]bool // namespaces that may have tombstones; the writer's alone
 	counts  counts
 	changed func(Change)
+	commits atomic.Int64 // of the writer
+	sums    sums
 
 	unsynced bool // how the writer's connection commits; the writer's alone
 }

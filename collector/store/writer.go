@@ -202,6 +202,7 @@ func (s *Store) commit(conn *sql.Conn, stmts map[string]*sql.Stmt, group []*job)
 		return fmt.Errorf("commit: %w", err)
 	}
 	s.spaces.keep()
+	s.commits.Add(1)
 	return nil
 }
 
