@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -32,6 +33,7 @@ func (s sessionsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	addStates(ctx, cl, all)
 	if s.JSON {
 		return printJSON(a.stdout, all)
 	}
@@ -40,6 +42,28 @@ func (s sessionsCmd) Run(a *app) error {
 		return err
 	}
 	return printSessions(a.stdout, all, s.AllProjects, time.Local)
+}
+
+// statesTime is how long reading sessions for where they stand may take in all; the rest of a list goes without.
+const statesTime = 2 * time.Second
+
+// addStates says by rules where sessions stand that no model has summarised.
+func addStates(ctx context.Context, cl *client.Client, all []client.Session) {
+	ctx, cancel := context.WithTimeout(ctx, statesTime)
+	defer cancel()
+	for i := range all {
+		v := &all[i]
+		if v.State != "" || v.Prompts == 0 {
+			continue
+		}
+		made, err := cl.Outline(ctx, v.Namespace, v.SessionID)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			v.State = made.State()
+		}
+	}
 }
 
 // sessionChars are shown of a session's id; whatever begins only one id stands for it.

@@ -120,7 +120,9 @@ func printSummary(w io.Writer, session string, s *client.Summary, how string, no
 				p("\n")
 			}
 			p("%-11s  %s\n", state[1], one(in.Title, 100))
-			if !brief {
+			if brief {
+				printOutcome(p, in)
+			} else {
 				printIntent(p, in)
 			}
 		}
@@ -133,6 +135,17 @@ func printSummary(w io.Writer, session string, s *client.Summary, how string, no
 			p("\n")
 		}
 		p("%-11s  %s\n", "rule", one(c, 160))
+	}
+}
+
+// printOutcome tells in a line what is true of an intent that is done.
+func printOutcome(p func(string, ...any), in *client.Intent) {
+	switch {
+	case in.State != "done":
+	case in.Verified != nil && *in.Verified:
+		p("  %-9s  %s\n", "checked", "yes, after the last change")
+	case len(in.Progress) > 0:
+		p("  %-9s  %s\n", "now", one(in.Progress[0], 200))
 	}
 }
 

@@ -313,10 +313,13 @@ func (g *goal) intent(log []act) Intent {
 	answer := extract.Sentences(g.lastAnswer())
 	if len(answer) > 0 {
 		who := "the agent said: "
-		if g.question {
+		if g.question && len(g.files) == 0 {
 			who = "answered: "
 		}
 		in.Progress = append(in.Progress, event.CutChars(who+answer[0], lineChars))
+		if asked := answer[len(answer)-1]; len(answer) > 1 && strings.HasSuffix(asked, "?") && !offer(strings.TrimSuffix(asked, "?")) && !g.abandoned {
+			in.Progress = append(in.Progress, event.CutChars("the agent asked: "+asked, lineChars))
+		}
 	}
 	switch {
 	case g.abandoned:

@@ -269,6 +269,24 @@ func TestOutlineKnowsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// What the agent waits for is told, and what it merely offers is not.
+func TestOutlineTellsWhatTheAgentAsked(t *testing.T) {
+	b := newBench(t, nil)
+	b.turn("Rename the orders table to purchases", "There are two orders tables. Which one do you mean?")
+	b.turn("Describe the release process in RELEASING.md", "Written. Would you like me to add a checklist?", wrote1("RELEASING.md"))
+	v, err := b.maker(nil, nil).Outline(t.Context(), benchSpace, "s")
+	if err != nil || len(v.Intents) != 2 {
+		t.Fatal(v, err)
+	}
+	want := [][]string{
+		{"changed RELEASING.md", "not checked by a test or build since the last change", "the agent said: Written."},
+		{"the agent said: There are two orders tables.", "the agent asked: Which one do you mean?"},
+	}
+	if d := cmp.Diff(want, [][]string{v.Intents[0].Progress, v.Intents[1].Progress}); d != "" {
+		t.Error(d)
+	}
+}
+
 // An answer that gives none does not answer a question, in whatever language.
 func TestOutlineOfQuestions(t *testing.T) {
 	for _, c := range []struct{ question, answer, state string }{
