@@ -54,6 +54,7 @@ type server struct {
 	left   chan struct{} // closed when the client has sent its last byte
 	begun  time.Time
 
+	saved  chan struct{} // has room for one; filled when a save has ended
 	places chan struct{} // one for each question to the collector that is under way
 
 	asking sync.Mutex // held while the client is asked for its roots
@@ -61,6 +62,7 @@ type server struct {
 	mu     sync.Mutex
 	root   string // the client's, once it has said
 	asked  bool
+	saving int // saves that are under way
 }
 
 // Serve speaks with one client until the client leaves or ctx ends. It gives an error only where it cannot begin.
@@ -76,7 +78,7 @@ func Serve(ctx context.Context, o Options) error {
 	s := &server{
 		o: o, client: cl, queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
 		ids: eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets}, left: t.left, begun: o.Now(),
-		places: make(chan struct{}, together),
+		places: make(chan struct{}, together), saved: make(chan struct{}, 1),
 	}
 	go t.pump()
 	done := make(chan error, 1)
@@ -86,12 +88,37 @@ func Serve(ctx context.Context, o Options) error {
 	select {
 	case err = <-done:
 	case <-t.gone:
-		// A call that is still under way has had its chance; what was to be saved is in the outbox.
+		// A call that is still under way has had its chance; what is to be saved goes to the outbox first.
+		s.settle(saveTime)
 	}
 	if err != nil && ctx.Err() == nil {
 		o.Log.Info("the client's session ended", err)
 	}
 	return nil
+}
+
+// saveTime is how long a save may keep us that is not in the outbox when all else has ended: it takes milliseconds, but
+// on a machine that is very busy.
+const saveTime = 2 * time.Second
+
+// settle waits for the saves that are under way.
+func (s *server) settle(most time.Duration) {
+	end := time.After(most)
+	for s.count(0) > 0 {
+		select {
+		case <-s.saved:
+		case <-end:
+			return
+		}
+	}
+}
+
+// count adds to the saves that are under way and gives their number.
+func (s *server) count(more int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saving += more
+	return s.saving
 }
 
 const instructions = `Memory of earlier sessions in this project, across agents. ` +

@@ -137,18 +137,15 @@ func (t *stdio) cancel(r *jsonrpc.Request) jsonrpc.Message {
 	return &jsonrpc.Request{Method: cancels, Params: params}
 }
 
-// exactly is the largest whole number up to which the SDK keeps ids as they are.
-const exactly = 1 << 53
-
-// plainID is the SDK's form of an id; ok is false for one that it would not keep as it is.
+// plainID is the SDK's form of an id; ok is false for one that it has none for.
 func plainID(raw []byte) (id jsonrpc.ID, ok bool) {
 	var v any = rawjson.Unquote(raw)
 	if !rawjson.IsString(raw) {
 		n, err := strconv.ParseInt(string(raw), 10, 64)
-		if err != nil || n > exactly || n < -exactly {
+		if err != nil {
 			return id, false
 		}
-		v = float64(n)
+		v = float64(n) // beyond 2^53 not the same, which does not matter: the client is given what it wrote
 	}
 	id, err := jsonrpc.MakeID(v)
 	return id, err == nil

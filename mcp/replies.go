@@ -36,8 +36,8 @@ type batch struct {
 	answers [][]byte
 }
 
-// expect notes a call and gives the id under which the SDK is told of it: the client's, unless the SDK would not keep it
-// as it is or another call with it is under way.
+// expect notes a call and gives the id under which the SDK is told of it: the client's, unless the SDK has no form for it
+// or another call with it is under way.
 func (r *replies) expect(raw []byte, b *batch) jsonrpc.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()

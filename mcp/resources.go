@@ -82,7 +82,7 @@ func (s *server) sessionList(ctx context.Context, namespace string) (string, err
 	}
 	var b strings.Builder
 	for _, v := range all {
-		fmt.Fprintf(&b, "- %s, %d prompts, %d records: %s (%s/%s)\n", v.LastEvent.Local().Format("2006-01-02 15:04"), v.Prompts, v.Records, v.Title, sessionsURI, url.PathEscape(v.SessionID))
+		fmt.Fprintf(&b, "- %s, %s, %s: %s (%s/%s)\n", v.LastEvent.Local().Format("2006-01-02 15:04"), many(v.Prompts, "prompt"), many(v.Records, "record"), v.Title, sessionsURI, url.PathEscape(v.SessionID))
 	}
 	return b.String(), nil
 }

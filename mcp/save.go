@@ -114,6 +114,14 @@ func firstChars(s string, n int) string {
 // save makes a record durable: with the collector, or else in the outbox. Either way it travels in a note, so that what
 // is delivered twice is stored once. what names it in the answer.
 func (s *server) save(ctx context.Context, c *call, what string, r event.Record) (answer, error) {
+	s.count(1)
+	defer func() {
+		s.count(-1)
+		select {
+		case s.saved <- struct{}{}:
+		default:
+		}
+	}()
 	if why := s.off(&c.origin); why != "" {
 		return answer{}, fmt.Errorf("the %s was not saved: %s", what, why)
 	}
@@ -238,7 +246,7 @@ func (s *server) forget(ctx context.Context, c *call) (answer, error) {
 		return answer{}, s.explain("forget the record", err)
 	}
 	return answer{
-		text: fmt.Sprintf("Forgotten: %s, with %d events that it was made of. The user can bring it back until %s with: kiro-learn forget --undo %d", id, got.Events, got.Until.Format(time.DateOnly), got.ID),
+		text: fmt.Sprintf("Forgotten: %s, with the %s that it was made of. The user can bring it back until %s with: kiro-learn forget --undo %d", id, many(got.Events, "event"), got.Until.Format(time.DateOnly), got.ID),
 		data: map[string]any{"record_id": id, "records": got.Records, "events": got.Events, "undo": got.ID, "until": got.Until.Format(time.RFC3339)},
 	}, nil
 }

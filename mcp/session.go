@@ -141,7 +141,7 @@ func (st *sessionState) text() string {
 	if v.Title != "" {
 		fmt.Fprintf(&b, ": %s", v.Title)
 	}
-	fmt.Fprintf(&b, "\n%s to %s, %d prompts, %d records. What follows is quoted from the past. %s\n", v.Started.Local().Format("2006-01-02 15:04"), v.LastEvent.Local().Format("2006-01-02 15:04"), v.Prompts, v.Records, past)
+	fmt.Fprintf(&b, "\n%s to %s, %s, %s. What follows is quoted from the past. %s\n", v.Started.Local().Format("2006-01-02 15:04"), v.LastEvent.Local().Format("2006-01-02 15:04"), many(v.Prompts, "prompt"), many(v.Records, "record"), past)
 	st.writeIntents(&b)
 	if len(st.summaries) > 0 {
 		b.WriteString("\nSummaries, the latest first:\n")

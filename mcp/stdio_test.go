@@ -353,7 +353,7 @@ func TestHalfALineIsAnsweredAndTheEndIsTheEnd(t *testing.T) {
 	}
 }
 
-// The SDK knows a call under another id where it would not keep the client's; a cancellation must reach it all the same.
+// The SDK may know a call under another id than the client's; a cancellation must reach it all the same.
 func TestACancellationFindsItsCall(t *testing.T) {
 	for _, id := range []string{"7", `"seven"`, "9007199254740993", "1.5"} {
 		var out bytes.Buffer
