@@ -117,7 +117,7 @@ func (a *app) live(env install.Env) (install.Live, error) {
 		l.Collector.Socket = s.Address
 	}
 	if s.Collector != nil {
-		l.Collector.Running, l.Collector.Version = true, s.Collector.Version
+		l.Collector.Running, l.Collector.Version, l.Collector.Damage = true, s.Collector.Version, s.Damage
 		l.Events, l.EmptyPayloads = a.emptyPayloads()
 	}
 	if e := s.Engine; e.Extract == "llm" {

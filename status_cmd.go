@@ -24,6 +24,7 @@ type state struct {
 	Totals    map[string]int       `json:"totals"`
 	LastEvent map[string]time.Time `json:"last_event"` // by surface
 	Engine    client.Engine        `json:"engine"`
+	Damage    string               `json:"damage,omitempty"` // of the database, which could not be mended
 	Log       string               `json:"log"`
 	Settings  string               `json:"settings"`
 	Off       string               `json:"off,omitempty"` // why hooks do nothing here
@@ -55,11 +56,12 @@ func (a *app) look() (state, error) {
 		Total     map[string]int       `json:"total"`
 		LastEvent map[string]time.Time `json:"last_event"`
 		Engine    client.Engine        `json:"engine"`
+		Damage    string               `json:"damage"`
 	}
 	if err := cl.Call(ctx, "GET", "/v1/stats", nil, &stats); err != nil {
 		s.Problem = err.Error()
 	}
-	s.Totals, s.LastEvent, s.Engine = stats.Total, stats.LastEvent, stats.Engine
+	s.Totals, s.LastEvent, s.Engine, s.Damage = stats.Total, stats.LastEvent, stats.Engine, stats.Damage
 	return s, nil
 }
 
@@ -84,6 +86,9 @@ func (c statusCmd) Run(a *app) error {
 	case s.Collector != nil:
 		p("collector  %s, pid %d", s.Collector.Version, s.Collector.PID)
 		p("memory     %s", holds(s.Totals))
+		if s.Damage != "" {
+			p("           the database is damaged: %s; save what can be read with: kiro-learn export FILE", safe(s.Damage))
+		}
 		printEngine(p, s.Engine)
 		for surface, t := range s.LastEvent {
 			p("last event %s ago from %s", time.Since(t).Round(time.Second), surface)

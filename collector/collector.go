@@ -67,6 +67,7 @@ type Collector struct {
 	gate      *gate // before requests over TCP; nil: there are none
 	feed      feed
 	meter     meter
+	damage    atomic.Pointer[string] // what a check of the database found and could not be mended
 	nudge     chan struct{}
 	draining  sync.Mutex
 	stop      chan struct{}

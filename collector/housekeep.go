@@ -22,9 +22,17 @@ const (
 
 // housekeep bounds the small files that hooks leave in the state directory, and looks after the database.
 func (c *Collector) housekeep(ctx context.Context) {
-	timer := time.NewTimer(time.Minute) // not while hooks wait for us to come up
+	due, torn, err := c.store.CheckDue(ctx)
+	if err != nil {
+		c.o.Log.Warn("it is not known when the database was checked", err)
+	}
+	first := time.Minute // not while hooks wait for us to come up
+	if torn {
+		first = 5 * time.Second
+	}
+	timer := time.NewTimer(first)
 	defer timer.Stop()
-	checked := false
+	checked := !due
 	for {
 		select {
 		case <-ctx.Done():
@@ -40,8 +48,8 @@ func (c *Collector) housekeep(ctx context.Context) {
 	}
 }
 
-// upkeep ends the grace of what was forgotten, lets go what is too old by the settings, and checks the database once in a
-// collector's life.
+// upkeep ends the grace of what was forgotten, lets go what is too old by the settings, and checks the database where that
+// is due.
 func (c *Collector) upkeep(ctx context.Context, check bool) {
 	warn := func(cause string, err error) {
 		if err != nil && ctx.Err() == nil {
@@ -74,11 +82,14 @@ func (c *Collector) mend(ctx context.Context) error {
 	if err != nil || len(problems) == 0 {
 		return err
 	}
+	c.damage.Store(&problems[0])
 	c.o.Log.Error("the database is damaged, and its indexes are made anew", errors.New(problems[0]), logfile.Int("problems", int64(len(problems))))
 	if err := c.store.Repair(ctx); err != nil {
 		return err
 	}
-	if problems, err = c.store.Check(ctx); err == nil && len(problems) > 0 {
+	if problems, err = c.store.Check(ctx); err == nil && len(problems) == 0 {
+		c.damage.Store(nil)
+	} else if err == nil {
 		err = fmt.Errorf("%s; save what can be read with: kiro-learn export FILE", problems[0])
 	}
 	return err

@@ -314,5 +314,9 @@ func (c *Collector) getStats(w http.ResponseWriter, r *http.Request) {
 		c.internal(w, "count", err)
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"total": sum, "projects": projects, "last_event": last, "engine": engine, "traffic": c.meter.traffic(c.o.Now(), c.started)})
+	out := map[string]any{"total": sum, "projects": projects, "last_event": last, "engine": engine, "traffic": c.meter.traffic(c.o.Now(), c.started)}
+	if d := c.damage.Load(); d != nil {
+		out["damage"] = *d
+	}
+	reply(w, http.StatusOK, out)
 }

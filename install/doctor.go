@@ -58,6 +58,7 @@ type CollectorState struct {
 	Version string // its own; older than the program's until it hands over
 	Socket  string // path, "" when it listens elsewhere
 	Error   string // why it could not be asked; "" when none runs, which is no fault
+	Damage  string // of its database, which could not be mended
 }
 
 // ModelState is how the language model does that makes the records.

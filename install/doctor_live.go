@@ -114,6 +114,9 @@ func (d *doctor) collector(check string) {
 	if c.Error != "" {
 		d.report(Finding{Check: check, Status: Fail, Detail: "the collector cannot be asked: " + c.Error, Fix: "kiro-learn collector stop, then kiro-learn collector start"}, nil)
 	}
+	if c.Damage != "" {
+		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Database(), Detail: "the database is damaged: " + c.Damage, Fix: "save what can be read: kiro-learn export FILE; then kiro-learn collector stop, move the database away and kiro-learn import FILE"}, nil)
+	}
 	if c.Running && c.Version != d.live.Version {
 		d.report(Finding{Check: check, Status: Warn, Detail: "the collector is version " + c.Version + ", this is " + d.live.Version, Fix: "kiro-learn collector stop; the next hook starts the new one"}, nil)
 	}

@@ -303,6 +303,7 @@ func liveFaults() []fault {
 		{"collector older", func(_ *machine, l *Live) { l.Collector.Version = "1.3.9" }, "collector", Warn, "collector is version 1.3.9", false, "kiro-learn collector stop; the next hook starts the new one"},
 		{"collector hung", func(_ *machine, l *Live) { l.Collector = CollectorState{Error: "no answer in 1s"} }, "collector", Fail, "no answer", false, "kiro-learn collector stop, then kiro-learn collector start"},
 		{"socket open to others", func(_ *machine, l *Live) { _ = os.Chmod(l.Collector.Socket, 0o666) }, "collector", Fail, "others may talk", true, mends},
+		{"a damaged database", func(_ *machine, l *Live) { l.Collector.Damage = "row 5 missing" }, "collector", Fail, "the database is damaged: row 5 missing", false, "save what can be read: kiro-learn export FILE; then kiro-learn collector stop, move the database away and kiro-learn import FILE"},
 		{"a model that fails", func(_ *machine, l *Live) {
 			l.Model = ModelState{Engine: "kiro", State: "open", Error: "kiro: no answer", RetryAt: "2026-11-30T12:02:00Z", Later: 9}
 		}, "model", Warn, "kiro fails, so the rules make the records and 9 events wait for it; it is asked again in 2m0s. The last failure: kiro: no answer", false, `see that kiro-cli works and is signed in, or set extract.engine to "rules"`},

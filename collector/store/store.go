@@ -50,6 +50,7 @@ type Store struct {
 	spaces  spaces
 	graves  map[int64]bool // namespaces that may have tombstones; the writer's alone
 	counts  counts
+	torn    bool // whoever had it open before did not close it
 	changed func(Change)
 	commits atomic.Int64 // of the writer
 	sums    sums
@@ -79,8 +80,9 @@ func Open(path string, o Options) (*Store, error) {
 	if err := private(path); err != nil {
 		return nil, fmt.Errorf("open the memory database: %w", err)
 	}
-	s := &Store{path: path, index: o.Index, now: o.Now, changed: o.Changed, jobs: make(chan *job, 1024), stopped: make(chan struct{})}
-	var err error
+	left, err := os.Stat(path + "-wal") // which goes when the last one who has it open closes it
+	torn := err == nil && left.Size() > 0
+	s := &Store{path: path, torn: torn, index: o.Index, now: o.Now, changed: o.Changed, jobs: make(chan *job, 1024), stopped: make(chan struct{})}
 	if s.write, err = open(path, 1, "_pragma=wal_autocheckpoint(4000)", "_pragma=journal_size_limit(16777216)"); err != nil {
 		return nil, fmt.Errorf("open the memory database: %w", err)
 	}

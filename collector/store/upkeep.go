@@ -95,7 +95,31 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 	if err != nil && ctx.Err() == nil {
 		problems = append(problems, "the search index is damaged: "+err.Error())
 	}
-	return problems, ctx.Err()
+	if err := ctx.Err(); err != nil || len(problems) > 0 {
+		return problems, err
+	}
+	return nil, s.noteCheck(ctx)
+}
+
+// checkEvery is how often a database is checked that was closed well each time.
+const checkEvery = 7 * 24 * time.Hour
+
+// CheckDue tells whether the database should be checked: once after it was not closed, as when the machine lost power, and
+// now and then. A check reads all of it, so it is no part of every start.
+func (s *Store) CheckDue(ctx context.Context) (due, torn bool, err error) {
+	last, err := column[int64](ctx, s.read, "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'checked_ms'")
+	if err != nil {
+		return false, false, fmt.Errorf("see when the database was checked: %w", err)
+	}
+	return s.torn || len(last) == 0 || s.now().Sub(time.UnixMilli(last[0])) > checkEvery, s.torn, nil
+}
+
+// noteCheck remembers that the database was checked and is sound.
+func (s *Store) noteCheck(ctx context.Context) error {
+	return s.submit(ctx, func(w *writerTx) error {
+		_, err := w.exec("INSERT INTO meta(key, value) VALUES ('checked_ms', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1", s.now().UnixMilli())
+		return err
+	})
 }
 
 // Repair makes all indexes anew from the rows they index. The search index is made anew altogether: a damaged one cannot

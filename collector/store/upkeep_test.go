@@ -120,6 +120,54 @@ func TestCheckFindsWhatRepairMends(t *testing.T) {
 	}
 }
 
+func TestACheckIsDueAfterATornStopAndNowAndThen(t *testing.T) {
+	g := newGarden(t)
+	g.save(testRecord(nsA, "alpha"))
+	due := func(s *Store, want, wantTorn bool, when string) {
+		t.Helper()
+		if got, torn, err := s.CheckDue(t.Context()); err != nil || got != want || torn != wantTorn {
+			t.Errorf("%s: due %v, torn %v, %v", when, got, torn, err)
+		}
+	}
+	check := func(s *Store) {
+		t.Helper()
+		if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatal(problems, err)
+		}
+	}
+	due(g.Store, true, false, "never checked")
+	check(g.Store)
+	due(g.Store, false, false, "just checked")
+	g.now = g.now.Add(checkEvery + time.Hour)
+	due(g.Store, true, false, "long ago")
+	check(g.Store)
+
+	torn := filepath.Join(t.TempDir(), "memory.db") // as the disk is when the power goes
+	for _, side := range []string{"", "-wal"} {
+		b, err := os.ReadFile(g.path + side)
+		if err == nil {
+			err = os.WriteFile(torn+side, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(path string) *Store {
+		t.Helper()
+		s, err := Open(path, Options{Index: words{1}, Now: func() time.Time { return g.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	due(open(torn), true, true, "torn")
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	due(open(g.path), false, false, "closed well")
+}
+
 func TestTheLogIsBoundedOnceALongReaderLeaves(t *testing.T) {
 	g := newGarden(t)
 	g.turn(nsA, "s", "alpha")

@@ -99,6 +99,11 @@ func (s *Store) writer(conn *sql.Conn) {
 	defer close(s.stopped)
 	defer func() { _ = conn.Close() }()
 	stmts := map[string]*sql.Stmt{}
+	defer func() { // nobody else does, and a statement that is left keeps the database from being closed
+		for _, st := range stmts {
+			_ = st.Close()
+		}
+	}()
 	var next *job
 	expect, took := 0, time.Duration(0) // jobs of the next group, and how long the last one took
 	for {
