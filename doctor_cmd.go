@@ -71,13 +71,23 @@ func (a *app) findings(context.Context) (any, error) {
 	return install.Doctor(env, live), nil
 }
 
+func statusStyle(s install.Status) string {
+	switch s {
+	case install.OK:
+		return green
+	case install.Fail:
+		return red
+	}
+	return yellow
+}
+
 func (a *app) printFindings(findings []install.Finding) {
 	for _, f := range findings {
 		detail := f.Detail
 		if f.Path != "" && !strings.Contains(detail, f.Path) && f.Status != install.OK {
 			detail += "  (" + short(f.Path) + ")"
 		}
-		_, _ = fmt.Fprintf(a.stdout, "%-4s  %-9s  %s\n", f.Status, f.Check, safe(detail))
+		_, _ = fmt.Fprintf(a.stdout, "%s  %-9s  %s\n", paint(a.stdout, statusStyle(f.Status), fmt.Sprintf("%-4s", f.Status)), f.Check, safe(detail))
 		if f.Fix != "" {
 			_, _ = fmt.Fprintf(a.stdout, "                 %s\n", safe(f.Fix))
 		}

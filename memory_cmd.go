@@ -137,7 +137,7 @@ func printRecord(w io.Writer, r *client.Record, whole bool) {
 	if t, err := time.Parse(time.RFC3339Nano, r.CreatedAt); err == nil {
 		day = t.Local().Format(time.DateOnly)
 	}
-	_, _ = fmt.Fprintf(w, "%s\n  %s · %s · %s\n", safe(r.Title), day, r.ObservationType, r.RecordID)
+	_, _ = fmt.Fprintf(w, "%s\n  %s · %s · %s\n", paint(w, bold, safe(r.Title)), day, r.ObservationType, r.RecordID)
 	summary := safe(r.Summary)
 	if !whole {
 		summary = event.CutChars(summary, 400)
@@ -264,10 +264,10 @@ func (t tailCmd) Run(a *app) error {
 			return fmt.Errorf("read the feed: %w", err)
 		}
 		if it.Record != nil {
-			_, err := fmt.Fprintf(a.stdout, "record  %s  %s: %s\n", it.Record.RecordID, it.Record.ObservationType, safe(it.Record.Title))
+			_, err := fmt.Fprintf(a.stdout, "%s  %s  %s: %s\n", paint(a.stdout, green, "record"), it.Record.RecordID, it.Record.ObservationType, safe(it.Record.Title))
 			return err
 		}
-		_, err := fmt.Fprintf(a.stdout, "event   %s  %s: %s\n", it.Event.EventID, it.Event.Kind, brief(it.Event))
+		_, err := fmt.Fprintf(a.stdout, "%s   %s  %s: %s\n", paint(a.stdout, blue, "event"), it.Event.EventID, it.Event.Kind, brief(it.Event))
 		return err
 	})
 	if err != nil && ctx.Err() == nil {

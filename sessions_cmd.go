@@ -79,7 +79,7 @@ func printSessions(to io.Writer, all []client.Session, projects bool, zone *time
 			project = safe(v.ProjectPath) + "\t"
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s, %s\t%s\t%s%s\n", stamp(v.LastEvent, zone), strings.ReplaceAll(v.State, "-", " "),
-			many(v.Prompts, "prompt"), many(v.Records, "record"), safe(event.CutChars(v.SessionID, sessionChars)), project, one(v.Title, 70))
+			many(v.Prompts, "prompt"), many(v.Records, "record"), safe(event.CutChars(v.SessionID, sessionChars)), project, paint(to, bold, one(v.Title, 70)))
 	}
 	return w.Flush()
 }

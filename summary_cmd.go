@@ -88,6 +88,18 @@ func stateWords() [][2]string {
 	return [][2]string{{"needs-you", "needs you"}, {"in-progress", "in progress"}, {"done", "done"}, {"dropped", "dropped"}}
 }
 
+func stateStyle(state string) string {
+	switch state {
+	case "needs-you":
+		return yellow
+	case "in-progress":
+		return blue
+	case "done":
+		return green
+	}
+	return dim
+}
+
 // shownIntents is how many intents that are done, or dropped, are named.
 const shownIntents = 6
 
@@ -119,7 +131,7 @@ func printSummary(w io.Writer, session string, s *client.Summary, how string, no
 			if !brief || count == 1 {
 				p("\n")
 			}
-			p("%-11s  %s\n", state[1], one(in.Title, 100))
+			p("%s  %s\n", paint(w, stateStyle(state[0]), fmt.Sprintf("%-11s", state[1])), one(in.Title, 100))
 			if brief {
 				printOutcome(p, in)
 			} else {
