@@ -149,6 +149,17 @@ func TestNoiseInSmallProjects(t *testing.T) {
 	half[1].check(t, 95, 2)
 }
 
+// A project that was written when the numbers of the floor stood, and is asked for what no number was chosen by.
+func TestNoiseInANewProject(t *testing.T) {
+	e, s := newEngine(t)
+	set := readNoise(t, "small/photo.txt")
+	load(t, s, set.records, 0)
+	idle := append(set.idle, readNoise(t, "small/generic.txt").idle...)
+	r := ask(t, e, set.asks, idle, 0)
+	r.add(ask(t, e, set.asks, idle, 1))
+	r.check(t, 93, 2)
+}
+
 // In a large project, which has used every word of programming and of everyday in many combinations, some questions in
 // such words alone cannot be told from a task, so the promise is weaker.
 func TestNoiseInALargeProject(t *testing.T) {

@@ -47,7 +47,7 @@ func defaults() tuning {
 		dates:     0.5,
 		when:      0.3,
 		links:     0.25,
-		vectors:   0.2,
+		vectors:   0.1,
 		name:      1.4,
 		floor:     defaultFloor(),
 	}

@@ -78,6 +78,8 @@ tell told
 think thought
 throw threw thrown
 understand understood
+undo undid undone
+redo redid redone
 wake woke woken
 wear wore worn
 win won
