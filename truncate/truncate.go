@@ -140,19 +140,18 @@ func wrapped(doc []byte, max int) []byte {
 // end of a character of what t says: an escape of t stays whole.
 func appendText(dst, t []byte, room int) []byte {
 	for i := 0; i < len(t); {
-		n, size := 1, 1
+		n := 1
 		switch c := t[i]; {
 		case c == '\\':
 			n = escapeLen(t[i:])
-			size = n + 1 // its backslash needs another
-			if n == 2 && (t[i+1] == '"' || t[i+1] == '\\') {
-				size = 4
-			}
-		case c == '"':
-			size = 2
 		case c >= utf8.RuneSelf:
 			_, n = utf8.DecodeRune(t[i:])
-			size = n
+		}
+		size := n // and a backslash for each quote and backslash, of which what only looks like an escape may hold more
+		for _, c := range t[i : i+n] {
+			if c == '"' || c == '\\' {
+				size++
+			}
 		}
 		if size > room {
 			break
