@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -87,6 +88,17 @@ func (b *box) bytes(payload any) string {
 		b.t.Fatal(err)
 	}
 	return string(j)
+}
+
+// feed gives a command its stdin.
+func (b *box) feed(cmd *exec.Cmd, payload any) {
+	b.t.Helper()
+	pipe, err := piped(b.bytes(payload))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = pipe.Close() })
+	cmd.Stdin = pipe
 }
 
 // hook runs a hook as every hook must run: exit 0, nothing on stderr. It gives what the hook printed.

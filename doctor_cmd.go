@@ -111,7 +111,7 @@ func (a *app) live(env install.Env) (install.Live, error) {
 	}
 	_, warnings := config.Load(a.dirs)
 	l := install.Live{
-		Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
+		Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), LogBytes: logBytes(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
 		Outbox: install.OutboxState{
 			Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes,
 			Dropped: s.Outbox.Dropped, LastDrop: s.Outbox.LastDrop, DropReason: s.Outbox.DropReason,
@@ -170,6 +170,15 @@ func (a *app) emptyPayloads() (events, empty int) {
 }
 
 func nothing(raw []byte) bool { return strings.Trim(string(raw), "{}[]\" \n") == "" }
+
+// logBytes is the size of the database's write-ahead log.
+func logBytes(d config.Dirs) int64 {
+	info, err := os.Stat(d.Database() + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
 // diskFree is how many bytes are free where the memory stands; negative when that is not known.
 func diskFree(d config.Dirs) int64 {

@@ -323,7 +323,7 @@ func TestTwentyHooksMakeOneCollector(t *testing.T) {
 	hooks := make([]*exec.Cmd, 20)
 	for i := range hooks {
 		hooks[i] = b.command(t.Context(), "userPromptSubmit")
-		hooks[i].Stdin = strings.NewReader(b.bytes(b.prompt(fmt.Sprint("s", i), fmt.Sprint("prompt ", i))))
+		b.feed(hooks[i], b.prompt(fmt.Sprint("s", i), fmt.Sprint("prompt ", i)))
 	}
 	for _, h := range hooks {
 		if err := h.Start(); err != nil {
@@ -361,7 +361,7 @@ func TestCollectorInheritsNothing(t *testing.T) {
 	cmd := b.command(t.Context(), "-c", `exec 7>"$HOME/seven" 8</dev/zero; kiro-learn userPromptSubmit 2>&1 | cat; echo END`)
 	cmd.Path, cmd.Args[0] = "/bin/sh", "sh"
 	cmd.Env = append(cmd.Env, "USER_PROMPT=the very first")
-	cmd.Stdin = strings.NewReader(b.bytes(b.prompt("s", "the very first")))
+	b.feed(cmd, b.prompt("s", "the very first"))
 	begun := time.Now()
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "END\n" || time.Since(begun) > hang {

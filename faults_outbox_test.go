@@ -213,6 +213,53 @@ func TestLocksHeldForEver(t *testing.T) {
 	}
 }
 
+// Outbox and collector: the queue is full, and what does not fit cannot be kept. The user learns it from doctor and from status,
+// and once, in one line, when the next agent starts; the log says it once.
+func TestFullOutboxIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, map[string]any{"collector": map[string]any{"autostart": false}, "outbox": map[string]any{"max_bytes": 1 << 20}})
+	begun := time.Now()
+	for n := range 8 {
+		b.quiet("postToolUse", b.tool("s", fields{"n": n}, strings.Repeat("z", 300_000)))
+	}
+	st, err := b.outbox()
+	if err != nil || st.Dropped < 4 || st.Dropped+st.Pending != 8 || st.DropReason == "" {
+		t.Fatalf("outbox %+v, %v; want most of 8 dropped, with the reason", st, err)
+	}
+	start := func(session string) string {
+		return b.hook("agentSpawn", fields{"hook_event_name": "agentSpawn", "cwd": b.project, "session_id": session})
+	}
+	want := fmt.Sprintf("kiro-learn could not keep %d events", st.Dropped)
+	if out := start("next"); !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 1 || !strings.Contains(out, "kiro-learn doctor") {
+		t.Errorf("the next agent is told %q; want one line", out)
+	}
+	if out := start("another"); out != "" {
+		t.Errorf("the agent behind it is told again: %q", out)
+	}
+	if out := b.must("status"); !strings.Contains(out, fmt.Sprintf("%d dropped", st.Dropped)) || !strings.Contains(out, st.DropReason) {
+		t.Errorf("status says %s", out)
+	}
+	r, err := b.run(nil, "doctor", "--no-self-test")
+	if err != nil || !strings.Contains(r.stdout, fmt.Sprintf("%d events could not be kept", st.Dropped)) || !strings.Contains(r.stdout, "outbox.max_bytes") {
+		t.Errorf("doctor says %s, %v", r.stdout, err)
+	}
+	log, err := os.ReadFile(filepath.Join(b.memory, "state", "kiro-learn.log"))
+	if n := strings.Count(string(log), "the outbox did not take an event"); err != nil || n < 1 || n > 1+int(time.Since(begun)/time.Minute) {
+		t.Errorf("the log says it %d times, %v; want once a minute at most", n, err)
+	}
+	if strings.Contains(string(log), "zzzz") {
+		t.Error("the log holds what was said")
+	}
+	b.must("outbox", "status", "--forget-drops")
+	if st, err := b.outbox(); err != nil || st.Dropped != 0 || st.Pending == 0 {
+		t.Errorf("outbox %+v, %v; want the drops forgotten and what waits kept", st, err)
+	}
+	b.quiet("stop", b.stop("s", "room again"))
+	if all := b.stored("kind=session_summary"); len(all) != 1 {
+		t.Errorf("%d answers stored; want 1, now that there is room", len(all))
+	}
+}
+
 // Outbox and collector: the memory's place cannot be written at all. The hook promises nothing but to be out of the way.
 func TestUnusableHomes(t *testing.T) {
 	t.Parallel()

@@ -168,6 +168,28 @@ func TestSecretsAreNowhere(t *testing.T) {
 	}
 }
 
+// Memory: what a language model is asked holds no private text and no secret either.
+func TestModelPromptsHoldNothingPrivate(t *testing.T) {
+	t.Parallel()
+	const hidden, token = "hunter2zz", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+	b := newBox(t, nil)
+	asked := filepath.Join(b.dir, "asked")
+	b.configureOrFail(map[string]any{
+		"collector": map[string]any{"autostart": false}, "extract": map[string]any{"engine": "llm"},
+		"llm": map[string]any{"engine": "command", "command": []string{"sh", "-c", "cat >> " + asked + "; echo '[]'"}},
+	})
+	b.everywhere("s", quoted("the zebra stays <private>"+hidden+"</private> and ghp_"+token+" goes"))
+	b.everywhere("t", `"{\"zebra\":\"\u003cprivate\u003e`+hidden+`\u003c/private\u003e\",\"password\":\"`+hidden+`\"}"`)
+	b.must("flush", "--extract", "--timeout", "50s")
+	prompt, err := os.ReadFile(asked)
+	if err != nil || !strings.Contains(string(prompt), "zebra") {
+		t.Fatalf("the model was asked nothing about it: %v, %.500q", err, prompt)
+	}
+	if found := leaks(t, b.dir, hidden, token); len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
 // Memory: private text and secrets in what names an event rather than in what it says: the session, the project's path, the
 // registration, the tool, what another client sends. None of it is on disk, and names that were apart stay apart.
 func TestNamesAreScrubbed(t *testing.T) {
@@ -242,7 +264,7 @@ func TestModesUnderUmaskZero(t *testing.T) {
 		t.Helper()
 		cmd := b.command(t.Context(), "-c", "umask 000; exec kiro-learn "+command)
 		cmd.Path, cmd.Args[0] = "/bin/sh", "sh"
-		cmd.Stdin = strings.NewReader(b.bytes(payload))
+		b.feed(cmd, payload)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, out)
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +97,7 @@ func each(files []string, find func(event string) ([]kiroHook, error)) error {
 		if p.Prompt != "" {
 			env = append(env, "USER_PROMPT="+p.Prompt[:min(len(p.Prompt), 4096)])
 		}
-		if err := fire(hooks, env, func() (io.Reader, error) { return bytes.NewReader(payload), nil }); err != nil {
+		if err := fire(hooks, env, func() (*os.File, error) { return piped(string(payload)) }); err != nil {
 			return fmt.Errorf("%s: %w", p.Event, err)
 		}
 	}
@@ -106,7 +105,7 @@ func each(files []string, find func(event string) ([]kiroHook, error)) error {
 }
 
 // fire starts all hooks of one event and waits for all. What they print is the agent's.
-func fire(hooks []kiroHook, env []string, stdin func() (io.Reader, error)) error {
+func fire(hooks []kiroHook, env []string, stdin func() (*os.File, error)) error {
 	outputs, faults := make([]bytes.Buffer, len(hooks)), make([]error, len(hooks))
 	var all sync.WaitGroup
 	for i, h := range hooks {
@@ -118,6 +117,7 @@ func fire(hooks []kiroHook, env []string, stdin func() (io.Reader, error)) error
 				faults[i] = err
 				return
 			}
+			defer func() { _ = in.Close() }()
 			cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, in, &outputs[i], &stderr
 			begun := time.Now()
 			err = cmd.Run()
@@ -266,7 +266,7 @@ func ide0(kind string, file []string) error {
 		}
 	}()
 	var mu sync.Mutex
-	return fire(hooks, append(os.Environ(), "USER_PROMPT="+strings.TrimSuffix(string(prompt), "\n")), func() (io.Reader, error) {
+	return fire(hooks, append(os.Environ(), "USER_PROMPT="+strings.TrimSuffix(string(prompt), "\n")), func() (*os.File, error) {
 		r, w, err := os.Pipe()
 		mu.Lock()
 		defer mu.Unlock()

@@ -48,6 +48,7 @@ type Live struct {
 	Events         int                  // how many recent events were looked at for EmptyPayloads
 	EmptyPayloads  int                  // how many of them had nothing in them
 	DiskFree       int64                // bytes free where the data stands; negative when unknown
+	LogBytes       int64                // of the database's write-ahead log
 	ModelAgent     string               // agent of our own model runs, "" for none
 	Now            time.Time
 }

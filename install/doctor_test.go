@@ -322,6 +322,7 @@ func liveFaults() []fault {
 		{"database readable", func(_ *machine, l *Live) { _ = os.Chmod(l.Dirs.Database(), 0o644) }, "files", Fail, "others may use 1", true, mends},
 		{"state directory open", func(_ *machine, l *Live) { _ = os.Chmod(l.Dirs.State, 0o755) }, "files", Fail, "others may use 1", true, mends},
 		{"token readable", func(_ *machine, l *Live) { _ = os.Chmod(l.Dirs.ConfigFile(), 0o640) }, "files", Fail, "others may use 1", true, mends},
+		{"log held by a reader", func(_ *machine, l *Live) { l.LogBytes = 100 << 20 }, "files", Warn, "100 MiB", false, "close the program that has it open; the log shrinks by itself"},
 		{"disk full", func(_ *machine, l *Live) { l.DiskFree = 5 << 20 }, "files", Fail, "5 MiB", false, "make room on that disk"},
 		{"no Kiro", func(m *machine, _ *Live) {
 			m.remove(".kiro")
