@@ -20,6 +20,9 @@ const soakFor = "KIRO_LEARN_SOAK"
 // when some more hooks have run. Every event is stored, and stored once.
 func TestSoak(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("some hundred processes")
+	}
 	const agents, rounds, endings = 64, 2, 3 // at least so many hooks of each agent, and so many collectors ended
 	var until time.Time
 	if s := os.Getenv(soakFor); s != "" {

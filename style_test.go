@@ -317,3 +317,29 @@ func TestMachinePathsCanFail(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", bad, err, want)
 	}
 }
+
+// The page on reliability names tests; each of them exists.
+func TestReliabilityNamesTests(t *testing.T) {
+	page, err := os.ReadFile("docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests bytes.Buffer
+	if err := goFiles(os.DirFS("."), func(name string, src []byte) error {
+		if strings.HasSuffix(name, "_test.go") {
+			tests.Write(src)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.FieldsFunc(string(page), func(r rune) bool { return r == '`' || r == ' ' || r == ',' || r == '|' })
+	for _, name := range words {
+		for _, prefix := range []string{"Test", "Fuzz", "Benchmark"} {
+			rest, ok := strings.CutPrefix(name, prefix)
+			if ok && rest != "" && rest[0] >= 'A' && rest[0] <= 'Z' && !bytes.Contains(tests.Bytes(), []byte("func "+name+"(")) {
+				t.Errorf("docs/reliability.md names %s, which is no test", name)
+			}
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (s *scan) neighbour(i int) int {
 			return s.putty(i)
 		}
 	default:
-		if s.t[i] == ':' && kindOf(name) == password {
+		if s.t[i] == ':' {
 			return s.numeral(from, end, i)
 		}
 	}
@@ -189,7 +189,7 @@ func (s *scan) numeral(from, end, i int) int {
 		v++
 	}
 	n := s.run(v, digits) - v
-	if n < 4 {
+	if n < 4 || kindOf(s.t[from:end]) != password {
 		return 0
 	}
 	if end < len(s.t) && s.t[end] == '"' {
