@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"kiro-learn/internal/event"
@@ -348,6 +350,9 @@ func TestAPIRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			status, answer, err := b.call(tt.method, tt.path, tt.body, tt.header...)
+			for try := 0; errors.Is(err, syscall.EPIPE) && try < 50; try++ { // the answer came before all was sent, and was overtaken by the end
+				status, answer, err = b.call(tt.method, tt.path, tt.body, tt.header...)
+			}
 			if err != nil || status != tt.want {
 				t.Fatalf("status %d, %v; want %d: %.200s", status, err, tt.want, answer)
 			}

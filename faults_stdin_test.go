@@ -67,7 +67,7 @@ func dribble(w io.Writer, data string, size int) error {
 		_, err := io.WriteString(w, data)
 		return err
 	}
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for ; data != ""; <-tick.C {
 		n := min(size, len(data))
@@ -95,7 +95,7 @@ func TestStdinThatNeverCloses(t *testing.T) {
 		{"prompt", "userPromptSubmit", b.bytes(b.prompt("prompt", "hello there")), 0, nil, nil, []string{"hello there"}},
 		{"pascal", "UserPromptSubmit", b.bytes(b.prompt("pascal", "hello there")), 0, nil, nil, []string{"hello there"}},
 		{"slow", "postToolUse", whole("slow"), 16, nil, nil, []string{"make"}},
-		{"one-byte-at-a-time", "stop", b.bytes(b.stop("one-byte-at-a-time", "done")), 1, nil, nil, []string{"done"}},
+		{"three-bytes-at-a-time", "stop", b.bytes(b.stop("three-bytes-at-a-time", "done")), 3, nil, nil, []string{"done"}},
 		{"more-behind-it", "postToolUse", whole("more-behind-it") + strings.Repeat(" junk", 1000), 0, nil, nil, []string{"make"}},
 		{"nothing", "postToolUse", "", 0, nil, nil, nil},
 		{"white-space", "userPromptSubmit", " \r\n\t", 0, nil, nil, nil},

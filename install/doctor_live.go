@@ -223,7 +223,7 @@ func (d *doctor) files(check string) {
 	if free := d.live.DiskFree; free >= 0 && free < 100<<20 {
 		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Data, Detail: fmt.Sprintf("%d MiB are free on the disk", free>>20), Fix: "make room on that disk"}, nil)
 	}
-	if log := d.live.LogBytes; log > 64<<20 { // eight times what is left of it when nobody else reads
+	if log := d.live.LogBytes; log > 64<<20 { // several times what is left of it when nobody else reads
 		d.report(Finding{Check: check, Status: Warn, Path: d.live.Dirs.Database() + "-wal", Detail: fmt.Sprintf("the database's log has grown to %d MiB, since another program keeps reading the database", log>>20), Fix: "close the program that has it open; the log shrinks by itself"}, nil)
 	}
 }
