@@ -234,11 +234,15 @@ func forgetTool() tool {
 
 func (s *server) forget(ctx context.Context, c *call) (answer, error) {
 	id := c.texts["record_id"]
-	if _, _, err := s.record(ctx, c.origin.Namespace, id); err != nil {
+	r, _, err := s.record(ctx, c.origin.Namespace, id)
+	if err != nil {
 		return answer{}, err
 	}
+	if r.RecordType != "" {
+		return answer{}, errors.New("forget_memory was not carried out: this record is about a session as a whole and the session would go with it; the user can do that with: kiro-learn forget --session ID")
+	}
 	var got client.Forgotten
-	err := s.ask(ctx, func(ctx context.Context) (err error) {
+	err = s.ask(ctx, func(ctx context.Context) (err error) {
 		got, err = s.client.Forget(ctx, client.Selection{Records: []string{id}})
 		return err
 	})

@@ -57,6 +57,9 @@ func TestWhereASessionStoodByRules(t *testing.T) {
 	if rec := whole.data["record"].(map[string]any); rec["record_type"] != "FULL_SESSION" || !strings.Contains(whole.text, "FULL_SESSION") || !strings.Contains(whole.text, "8080") {
 		t.Errorf("the full session: %s", whole.text)
 	}
+	if r := use(t, s, "forget_memory", args{"record_id": full}); !r.bad || !strings.Contains(r.text, "forget --session") {
+		t.Errorf("forgetting a whole session by its record: %v %q", r.bad, r.text)
+	}
 	other := *b
 	other.project = b.newProject("blog")
 	_, o := other.connect(nil, "")
