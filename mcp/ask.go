@@ -4,22 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"kiro-learn/collector/client"
 )
 
-// ask runs f with the collector, which is started where none is running. All of it is bounded by callTime.
+// ask runs f with the collector, which is started where none is running. All of it is bounded by callTime, from the
+// moment on at which it is its turn.
 func (s *server) ask(ctx context.Context, f func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
+	wait := time.NewTimer(turnTime)
+	defer wait.Stop()
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-wait.C:
+		return context.DeadlineExceeded
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	err := f(ctx)
 	if s.absent(err) {
 		if _, ready := s.client.StartAndWait(ctx, s.o.Program); ready == nil {

@@ -21,8 +21,12 @@ import (
 	"kiro-learn/outbox"
 )
 
-// callTime bounds everything that one call does, the start of a collector included.
-const callTime = 3 * time.Second
+// callTime bounds everything that one call does, the start of a collector included, and turnTime how long it may wait
+// behind others for its turn.
+const (
+	callTime = 3 * time.Second
+	turnTime = 10 * time.Second
+)
 
 // together is how many questions to the collector may be under way: a client may make thousands of calls at once, and
 // they must not take all the connections that a process may have.

@@ -16,6 +16,7 @@ const (
 	maxID      = 128
 	briefChars = 600 // of a summary in a list
 	briefFacts = 5
+	briefFiles = 20
 	sourceText = 1500 // characters of a source event
 	maxSources = 20
 )
@@ -100,10 +101,10 @@ func writeRecord(b *strings.Builder, r *client.Record, whole bool) {
 		kind += ", " + r.RecordType
 	}
 	fmt.Fprintf(b, "%s\n  %s · %s · %s\n", r.Title, r.RecordID, day(r.CreatedAt), kind)
-	summary, facts := r.Summary, r.Facts
+	summary, facts, files := r.Summary, r.Facts, r.FilesTouched
 	if !whole {
 		summary = event.CutChars(summary, briefChars)
-		facts = facts[:min(len(facts), briefFacts)]
+		facts, files = facts[:min(len(facts), briefFacts)], files[:min(len(files), briefFiles)]
 	}
 	for line := range strings.SplitSeq(summary, "\n") {
 		fmt.Fprintf(b, "  %s\n", line)
@@ -111,13 +112,13 @@ func writeRecord(b *strings.Builder, r *client.Record, whole bool) {
 	for _, f := range facts {
 		fmt.Fprintf(b, "  - %s\n", f)
 	}
-	if len(r.FilesTouched) > 0 {
-		fmt.Fprintf(b, "  Files: %s\n", strings.Join(r.FilesTouched, ", "))
+	if len(files) > 0 {
+		fmt.Fprintf(b, "  Files: %s\n", strings.Join(files, ", "))
 	}
 	if whole && len(r.Concepts) > 0 {
 		fmt.Fprintf(b, "  Concepts: %s\n", strings.Join(r.Concepts, ", "))
 	}
-	if len(facts) < len(r.Facts) || len(summary) < len(r.Summary) {
+	if len(facts) < len(r.Facts) || len(summary) < len(r.Summary) || len(files) < len(r.FilesTouched) {
 		fmt.Fprintf(b, "  (cut; get_memory %s gives it whole)\n", r.RecordID)
 	}
 }
@@ -151,10 +152,17 @@ type shownRecord struct {
 	Whole    string   `json:"record_type,omitempty"`
 }
 
+func shownWhole(r *client.Record) shownRecord {
+	return shownRecord{r.RecordID, r.Title, r.Summary, r.Facts, r.Concepts, r.FilesTouched, r.ObservationType, r.CreatedAt, r.RecordType}
+}
+
+// shown are records of a list: of the files, which may be a thousand, as many as in words.
 func shown(found []client.Record) []shownRecord {
 	out := make([]shownRecord, 0, len(found))
-	for _, r := range found {
-		out = append(out, shownRecord{r.RecordID, r.Title, r.Summary, r.Facts, r.Concepts, r.FilesTouched, r.ObservationType, r.CreatedAt, r.RecordType})
+	for i := range found {
+		r := shownWhole(&found[i])
+		r.Files = r.Files[:min(len(r.Files), briefFiles)]
+		out = append(out, r)
 	}
 	return out
 }
@@ -176,7 +184,7 @@ func (s *server) get(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{text: recordText(&r, sources), data: map[string]any{"record": shown([]client.Record{r})[0], "sources": sources}}, nil
+	return answer{text: recordText(&r, sources), data: map[string]any{"record": shownWhole(&r), "sources": sources}}, nil
 }
 
 func recordText(r *client.Record, sources []client.Moment) string {

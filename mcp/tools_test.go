@@ -177,6 +177,32 @@ func TestSummarySections(t *testing.T) {
 	}
 }
 
+// A record may name a thousand files; a list of records is not to.
+func TestAListShowsSomeOfTheFiles(t *testing.T) {
+	b := newBox(t)
+	_, s := b.connect(nil, "")
+	var files []string
+	for i := range 400 {
+		files = append(files, fmt.Sprintf("quokka/%03d.go", i))
+	}
+	id := idIn(t, good(t, s, "save_session_summary", with(summaryArgs(), "files_read", files)))
+	for _, tt := range []struct {
+		tool string
+		args args
+		want bool
+	}{{"search_memory", args{"query": "quokka importer"}, false}, {"get_memory", args{"record_id": id}, true}} {
+		r := good(t, s, tt.tool, tt.args)
+		for _, where := range []string{r.text, asJSON(t, r.data)} {
+			if !strings.Contains(where, "quokka/000.go") || strings.Contains(where, "quokka/399.go") != tt.want {
+				t.Errorf("%s shows the last of 400 files: want %v\n%.3000s", tt.tool, tt.want, where)
+			}
+		}
+		if strings.Contains(r.text, "get_memory "+id) == tt.want {
+			t.Errorf("%s must say how to see the rest: %.300s", tt.tool, r.text)
+		}
+	}
+}
+
 func TestTitleIsTheFirst200CharactersOfTheRequest(t *testing.T) {
 	b := newBox(t)
 	_, s := b.connect(nil, "")
