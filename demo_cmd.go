@@ -221,7 +221,12 @@ func (d *demo) hook(name, session string, fields map[string]any) ([]byte, error)
 // run runs this program in the demo's home.
 func (d *demo) run(verb string, stdin []byte, args ...string) ([]byte, error) {
 	cmd := exec.Command(d.a.program, append([]string{verb}, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = d.project, d.env, bytes.NewReader(stdin)
+	in, err := piped(string(stdin))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = in.Close() }()
+	cmd.Dir, cmd.Env, cmd.Stdin = d.project, d.env, in
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

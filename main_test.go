@@ -123,27 +123,6 @@ func (m *machine) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// piped gives the reading end of a pipe for a process's stdin, as Kiro does. The beginning of the text is in the pipe before
-// the process is there: a hook waits for its payload a part of its budget, and this process may get no turn for longer.
-func piped(text string) (*os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	early := min(len(text), 4096) // which any pipe holds
-	if _, err := io.WriteString(w, text[:early]); err != nil {
-		return nil, err
-	}
-	if text = text[early:]; text == "" {
-		return r, w.Close()
-	}
-	go func() {
-		_, _ = io.WriteString(w, text)
-		_ = w.Close()
-	}()
-	return r, nil
-}
-
 // run runs the program to its end.
 func (m *machine) run(stdin io.Reader, args ...string) (result, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

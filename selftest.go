@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -61,7 +61,12 @@ func (a *app) sendMarked(w install.Wiring) error {
 		cmd = exec.CommandContext(ctx, "cmd", "/C", w.Line)
 	}
 	cmd.Env = append(os.Environ(), "USER_PROMPT="+mark)
-	cmd.Stdin = bytes.NewReader(body)
+	stdin, err := piped(string(body))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stdin.Close() }()
+	cmd.Stdin = stdin
 	cmd.WaitDelay = time.Second
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("the command failed: %w: %s", err, event.CutChars(strings.Join(strings.Fields(string(said)), " "), 200))
@@ -77,6 +82,27 @@ func (a *app) sendMarked(w install.Wiring) error {
 		return err
 	}
 	return eraseMarked(ctx, cl, mark)
+}
+
+// piped gives the reading end of a pipe for a hook's stdin, as Kiro does. The beginning of the text is in the pipe before
+// the hook is there: it waits for its payload a part of its budget, and on a busy machine we may get no turn for longer.
+func piped(text string) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	early := min(len(text), 1024) // which any pipe holds
+	if _, err := io.WriteString(w, text[:early]); err != nil {
+		return nil, fmt.Errorf("fill a pipe: %w", err)
+	}
+	if text = text[early:]; text == "" {
+		return r, w.Close()
+	}
+	go func() {
+		_, _ = io.WriteString(w, text) // a hook may leave before it has read all
+		_ = w.Close()
+	}()
+	return r, nil
 }
 
 // eraseMarked finds the event of a marked prompt and erases its session, which has nothing else in it.

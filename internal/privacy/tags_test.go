@@ -256,6 +256,7 @@ func FuzzText(f *testing.F) {
 		for _, l := range corpus(f, name) {
 			in, _, _ := marked(l)
 			f.Add(in)
+			f.Add(`{"stdout":` + quoteJSON(in) + `,"n":[1]}`)
 		}
 	}
 	for _, s := range []string{"<private>x</private>", `\u003cprivate\u003ex`, "&amp;lt;private&gt;", "%253Cprivate%3E", "\xff<pri\x00vate", "password=password=password="} {
@@ -278,8 +279,11 @@ func FuzzText(f *testing.F) {
 			if strings.Contains(string(clean), needle) && !strings.Contains(in, needle) {
 				t.Errorf("the needle stayed in %s: %s", object, clean)
 			}
-			if raw := []byte(in); json.Valid(raw) && !json.Valid(s.JSON(raw)) {
-				t.Errorf("%s became %s", raw, s.JSON(raw))
+			if raw := []byte(in); json.Valid(raw) {
+				clean := s.JSON(raw)
+				if again := s.JSON(clean); !json.Valid(clean) || string(again) != string(clean) {
+					t.Errorf("%s\nbecame %s\nagain  %s", raw, clean, again)
+				}
 			}
 			hidden := s.Text(in + "<private>" + needle + "</private>")
 			if strings.Contains(hidden, needle) && !strings.Contains(in, needle) {
