@@ -12,15 +12,23 @@ import (
 //go:embed static
 var files embed.FS
 
-// version is part of the addresses of the style and the script, so that a browser keeps them until they change.
-var version = sync.OnceValue(func() string {
-	h := sha256.New()
-	for _, name := range []string{"app.css", "app.js", "icon.svg"} {
-		b, _ := files.ReadFile("static/" + name) // embedded: it is there
-		_, _ = h.Write(b)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:6])
-})
+// stamp is part of the addresses of the style and the script, so that a browser keeps them until they change.
+var stamp struct {
+	once sync.Once
+	text string
+}
+
+func version() string {
+	stamp.once.Do(func() {
+		h := sha256.New()
+		for _, name := range []string{"app.css", "app.js", "icon.svg"} {
+			b, _ := files.ReadFile("static/" + name) // embedded: it is there
+			_, _ = h.Write(b)
+		}
+		stamp.text = hex.EncodeToString(h.Sum(nil)[:6])
+	})
+	return stamp.text
+}
 
 func asset(name string) string { return "/static/" + name + "?" + version() }
 
