@@ -26,10 +26,7 @@ func (c doctorCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	live, err := a.live(env)
-	if err != nil {
-		return err
-	}
+	live := a.live(env)
 	findings := install.Doctor(env, live)
 	var mended []install.Finding
 	if c.Fix {
@@ -64,11 +61,7 @@ func (a *app) findings(context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, err := a.live(env)
-	if err != nil {
-		return nil, err
-	}
-	return install.Doctor(env, live), nil
+	return install.Doctor(env, a.live(env)), nil
 }
 
 func statusStyle(s install.Status) string {
@@ -104,17 +97,18 @@ func short(path string) string {
 }
 
 // live gathers what doctor is to know of the running system, without starting anything.
-func (a *app) live(env install.Env) (install.Live, error) {
+func (a *app) live(env install.Env) install.Live {
 	s, err := a.look()
+	problem := ""
 	if err != nil {
-		return install.Live{}, err
+		problem = err.Error()
 	}
 	_, warnings := config.Load(a.dirs)
 	l := install.Live{
 		Version: a.version, Dirs: a.dirs, ConfigWarnings: warnings, LastEvent: s.LastEvent, DiskFree: diskFree(a.dirs), LogBytes: logBytes(a.dirs), ModelAgent: "kiro-learn-compressor", Now: time.Now(),
 		Outbox: install.OutboxState{
 			Pending: s.Outbox.Pending, Quarantined: s.Outbox.Quarantined, Bytes: s.Outbox.Bytes, MaxBytes: a.config.Outbox.MaxBytes,
-			Dropped: s.Outbox.Dropped, LastDrop: s.Outbox.LastDrop, DropReason: s.Outbox.DropReason,
+			Dropped: s.Outbox.Dropped, LastDrop: s.Outbox.LastDrop, DropReason: s.Outbox.DropReason, Error: problem,
 		},
 	}
 	l.Outbox.Oldest, _ = time.Parse(time.RFC3339, s.Outbox.Oldest)
@@ -136,7 +130,7 @@ func (a *app) live(env install.Env) (install.Live, error) {
 			l.Model.Engine, l.Model.State, l.Model.Error, l.Model.RetryAt = m.Engine, m.State, m.LastError, m.RetryAt
 		}
 	}
-	return l, nil
+	return l
 }
 
 // emptyPayloads counts, among the latest events, those of which Kiro told nothing.

@@ -43,6 +43,7 @@ func (p *Plan) Apply(env Env) Result {
 	}
 	defer unlock()
 	m := loadMemory(env)
+	p.sweep(env)
 	if p.project != "" {
 		m.addProject(p.project)
 	}
@@ -66,6 +67,18 @@ func (p *Plan) Apply(env Env) Result {
 		res.Failed = append(res.Failed, refusal(memoryFile(env), err, p.uninstall))
 	}
 	return res
+}
+
+// sweep removes what earlier runs left half-written when they were killed.
+func (p *Plan) sweep(env Env) {
+	for _, files := range [][]string{p.Unchanged, p.clear, {memoryFile(env)}} {
+		for _, path := range files {
+			atomicfile.RemoveLeftovers(path)
+		}
+	}
+	for _, c := range p.Changes {
+		atomicfile.RemoveLeftovers(c.Path)
+	}
 }
 
 // applyChange writes one file and tells whether there was anything to write.

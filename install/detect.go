@@ -15,6 +15,7 @@ type Found struct {
 	Kiro         bool     `json:"kiro"`    // some Kiro was here: a directory of it, or a program
 	CLI          string   `json:"cli"`     // version of kiro-cli such as "2.21.3", "" if there is none
 	IDE          string   `json:"ide"`     // version of the Kiro IDE, "" if there is none on PATH
+	Silent       []string `json:"silent"`  // programs of Kiro's that are there and do not say their version
 	Engines      []string `json:"engines"` // of "v1", "v2", "v3": the agent engines that this CLI may run
 	Program      Program  `json:"program"`
 	Agents       []Agent  `json:"agents"`        // of the user, and of the project if there is one
@@ -44,10 +45,17 @@ const (
 // Detect looks around and changes nothing.
 func Detect(env Env) Found {
 	f := Found{Program: findProgram(env)}
-	f.CLI = version(env, "kiro-cli")
-	f.IDE = version(env, "kiro")
+	for name, v := range map[string]*string{"kiro-cli": &f.CLI, "kiro": &f.IDE} {
+		if _, err := env.LookPath(name); err != nil {
+			continue
+		}
+		if *v = version(env, name); *v == "" {
+			f.Silent = append(f.Silent, name)
+		}
+	}
+	slices.Sort(f.Silent)
 	f.Engines = engines(f.CLI)
-	f.Kiro = f.CLI != "" || f.IDE != "" || isDir(env.userDir())
+	f.Kiro = f.CLI != "" || len(f.Silent) > 0 || f.IDE != "" || isDir(env.userDir())
 	f.Agents = agentsIn(filepath.Join(env.userDir(), "agents"), false)
 	dirs := []string{env.userDir()}
 	if env.Project != "" {
@@ -72,7 +80,7 @@ func (env Env) projectDir() string { return filepath.Join(env.Project, ".kiro") 
 
 // version asks a program for its version; the first word that looks like one counts.
 func version(env Env, program string) string {
-	if _, err := env.LookPath(program); err != nil || env.Run == nil {
+	if env.Run == nil {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -112,7 +120,7 @@ func (f Found) lines(env Env, short func(string) string) (out []string) {
 	switch {
 	case len(kiro) > 0:
 		out = append(out, strings.Join(kiro, ", "))
-	case f.Kiro:
+	case f.Kiro && len(f.Silent) == 0:
 		out = append(out, "a Kiro whose programs are not on PATH")
 	}
 	var agents []string

@@ -82,6 +82,7 @@ type OutboxState struct {
 	Dropped     int       // events that could not be kept, since they were last forgotten about
 	LastDrop    string    // when the last of them was, as the outbox says it
 	DropReason  string
+	Error       string // why it cannot be read; "" when it can
 }
 
 // A doctor collects findings.

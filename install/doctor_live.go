@@ -82,6 +82,9 @@ func (d *doctor) kiro(check string) {
 			}
 		}
 	}
+	for _, name := range d.found.Silent {
+		d.report(Finding{Check: check, Status: Warn, Detail: name + " does not say its version, so nobody knows what it would need", Fix: name + " --version"}, nil)
+	}
 	if home := d.env.Getenv("KIRO_HOME"); home != "" && home != d.env.userDir() {
 		d.report(Finding{Check: check, Status: Warn, Path: home, Detail: "KIRO_HOME is set here; some builds of Kiro CLI take agents from there, and all take hook files from " + d.env.userDir(), Fix: "unset KIRO_HOME if an agent's hooks are not heard"}, nil)
 	}
@@ -164,6 +167,10 @@ func (d *doctor) model(check string) {
 
 func (d *doctor) outbox(check string) {
 	o := d.live.Outbox
+	if o.Error != "" {
+		dir := d.live.Dirs.State
+		d.report(Finding{Check: check, Status: Fail, Path: dir, Detail: "what waits cannot be read: " + o.Error, Fix: "see that it is yours, as with: sudo chown -R \"$USER\" " + quote(dir, d.env.GOOS)}, nil)
+	}
 	if age := d.live.Now.Sub(o.Oldest); o.Pending > 0 && !o.Oldest.IsZero() && age > time.Hour {
 		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events wait, the oldest for %s", o.Pending, age.Round(time.Hour)), Fix: "kiro-learn flush"}, nil)
 	}

@@ -313,6 +313,10 @@ func liveFaults() []fault {
 		{"a model that fails now and then", func(_ *machine, l *Live) {
 			l.Model = ModelState{Engine: "command", State: "closed", Error: "exit status 1", Failing: 2}
 		}, "model", Warn, "command failed on what 2 sessions say", false, `see llm in the settings and the log, or set extract.engine to "rules"`},
+		{"outbox unreadable", func(_ *machine, l *Live) { l.Outbox = OutboxState{Error: "open outbox: permission denied"} }, "outbox", Fail, "cannot be read: open outbox: permission denied", false, `see that it is yours, as with: sudo chown -R "$USER" @/kl/state`},
+		{"kiro-cli that does not answer", func(m *machine, _ *Live) {
+			m.write(filepath.Join(m.dir, "bin", "kiro-cli"), "#!/bin/sh\nexit 1\n", 0o755)
+		}, "kiro", Warn, "kiro-cli does not say its version", false, "kiro-cli --version"},
 		{"events wait", func(_ *machine, l *Live) { l.Outbox.Pending, l.Outbox.Oldest = 7, l.Now.Add(-26*time.Hour) }, "outbox", Warn, "7 events wait, the oldest for 26h", false, "kiro-learn flush"},
 		{"events set aside", func(_ *machine, l *Live) { l.Outbox.Quarantined = 3 }, "outbox", Warn, "3 events could not", false, "kiro-learn outbox quarantine"},
 		{"events lost", func(_ *machine, l *Live) { l.Outbox.Dropped, l.Outbox.DropReason = 4, "the outbox is full" }, "outbox", Warn, "4 events could not be kept", false, "make room on the disk or raise outbox.max_bytes, then type: kiro-learn outbox status --forget-drops"},

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Installs that run at once, of several projects and the user's own, each find what the others did: every entry is there
@@ -119,5 +121,30 @@ func TestOvertakenAtTheLastMoment(t *testing.T) {
 				t.Errorf("after uninstall %q, %v", got, err)
 			}
 		})
+	}
+}
+
+// What a killed run left half-written goes with the next one, be it that there is nothing else to do.
+func TestLeftoversOfAKilledRunGo(t *testing.T) {
+	m := newMachine(t, "h", "2.21.3", "")
+	m.kiro("agents/a.json", agentPlain)
+	original := m.tree()
+	if err := m.install(Options{}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	installed := m.tree()
+	m.kiro("agents/.a.json.tmp1234", "half")
+	m.kiro("settings/.mcp.json.tmp99", "")
+	if err := m.install(Options{}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(installed, m.tree()); d != "" {
+		t.Errorf("after the second install: %s", d)
+	}
+	m.kiro("agents/.a.json.tmp5", "half")
+	m.uninstall(Options{})
+	m.uninstall(Options{})
+	if d := cmp.Diff(original, m.tree()); d != "" {
+		t.Errorf("after uninstall: %s", d)
 	}
 }

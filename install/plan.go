@@ -123,13 +123,16 @@ func newPlanner(env Env, o Options, f Found) *planner {
 func (p *planner) consider(path, what string, again redo) {
 	target, err := atomicfile.Target(path)
 	if err != nil {
-		p.refuse(path, err)
-		return
+		target = path
 	}
 	if p.seen[target] {
 		return
 	}
 	p.seen[target] = true
+	if err != nil {
+		p.refuse(path, err)
+		return
+	}
 	old, exists, err := current(path)
 	if err == nil {
 		var out outcome
@@ -210,6 +213,9 @@ func refusal(path string, err error, uninstall bool) Refusal {
 	case errors.Is(err, errDangling):
 		r.Hint = "remove the link or restore its target, and type: " + again
 	case errors.As(err, &pathErr):
+		if errors.Is(err, fs.ErrPermission) {
+			r.Hint = "see that you may write there, and type: " + again
+		}
 		r.Reason = pathErr.Op + ": " + pathErr.Err.Error()
 	}
 	return r

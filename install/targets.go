@@ -186,6 +186,8 @@ func (p *planner) ide0(shell string) {
 	}
 	if p.found.Program.OnPath {
 		shell = programName
+	} else if !p.opt.Project {
+		p.note("The hooks of Kiro IDE 0 stand in this project and name %s: put its directory on PATH and install again before a team shares them.", p.found.Program.Path)
 	}
 	p.plan.project = p.env.Project
 	for _, h := range ide0Hooks() {
@@ -203,6 +205,9 @@ func (p *planner) ide0(shell string) {
 // remarks tells what a person would otherwise wonder about.
 func (p *planner) remarks(set surfaceSet, chosen []Agent) {
 	f := p.found
+	for _, name := range f.Silent {
+		p.note("%s does not say its version, so what depends on it was left out: when %s --version works, type kiro-learn install again.", name, name)
+	}
 	if !f.Kiro {
 		p.note("No Kiro was found here; the hooks wait for one.")
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Write replaces the content of name, or makes the file with mode perm where there is none. The directory must exist.
@@ -28,6 +29,24 @@ func WriteUnsynced(name string, data []byte, perm fs.FileMode) error {
 	return write(name, data, perm, false, nil)
 }
 
+// RemoveLeftovers removes the half-written files that killed writers of name left. Nobody may be writing it.
+func RemoveLeftovers(name string) {
+	target, err := Target(name)
+	if err != nil {
+		return
+	}
+	entries, _ := os.ReadDir(filepath.Dir(target))
+	for _, e := range entries {
+		number, ours := strings.CutPrefix(e.Name(), tempPrefix(target))
+		if ours && number != "" && strings.Trim(number, "0123456789") == "" && e.Type().IsRegular() {
+			_ = os.Remove(filepath.Join(filepath.Dir(target), e.Name()))
+		}
+	}
+}
+
+// tempPrefix begins the names of files that are to become target; a number follows.
+func tempPrefix(target string) string { return "." + filepath.Base(target) + ".tmp" }
+
 func write(name string, data []byte, perm fs.FileMode, sync bool, still func() error) (err error) {
 	target, err := Target(name)
 	if err != nil {
@@ -40,7 +59,7 @@ func write(name string, data []byte, perm fs.FileMode, sync bool, still func() e
 		}
 		perm = old.Mode().Perm()
 	}
-	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".tmp*")
+	f, err := os.CreateTemp(filepath.Dir(target), tempPrefix(target)+"*")
 	if err != nil {
 		return err
 	}

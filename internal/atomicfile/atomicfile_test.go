@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -72,6 +73,25 @@ func TestWriteUnsyncedReplacesTheWholeFile(t *testing.T) {
 	}
 	if info, _ := os.Stat(name); runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode().Perm())
+	}
+}
+
+func TestLeftoversOfKilledWriters(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"f", ".f.tmp123", ".f.tmp4", ".f.tmp", ".f.tmpx1", ".ff.tmp1", "f.tmp1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	RemoveLeftovers(filepath.Join(dir, "f"))
+	RemoveLeftovers(filepath.Join(dir, "none", "f"))
+	var left []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{".f.tmp", ".f.tmpx1", ".ff.tmp1", "f", "f.tmp1"}; !slices.Equal(left, want) {
+		t.Errorf("left %v, want %v", left, want)
 	}
 }
 
