@@ -71,7 +71,7 @@ func (q *request) engineChecks(pending int, e *client.Engine) html {
 	case pending > 500:
 		out = append(out, check("warn", "Distilling", many(pending, "event")+" wait. This is normal after an import; it goes on by itself while the collector runs."))
 	default:
-		out = append(out, check("ok", "Distilling", many(pending, "event")+" wait for their turn to end."))
+		out = append(out, check("ok", "Distilling", many(pending, "event")+" of a turn that has not ended, or has just now."))
 	}
 	how := "Memory is made by built-in rules; no language model is asked."
 	status := "ok"

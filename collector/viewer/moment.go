@@ -2,6 +2,8 @@ package viewer
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,20 +54,43 @@ func newMoment(e *event.Event) moment {
 
 // telling is what a tool was asked to do, in one line: the one thing that says most, else all of it.
 func telling(input json.RawMessage) string {
-	var fields map[string]any
-	if json.Unmarshal(input, &fields) == nil {
-		for _, name := range []string{"command", "cmd", "path", "file_path", "filePath", "query", "pattern", "url", "description"} {
-			s, ok := fields[name].(string)
-			if !ok || s == "" {
-				continue
-			}
-			if p, ok := fields["path"].(string); ok && p != s { // such as a command "create" for a file
-				s += " " + p
-			}
+	var v any
+	if json.Unmarshal(input, &v) == nil {
+		if s := mostTelling(v); s != "" {
 			return oneLine(s)
 		}
 	}
 	return oneLine(readable(input))
+}
+
+// mostTelling looks for what says most in a tool's input, which may be a list of things to do.
+func mostTelling(v any) string {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, name := range []string{"command", "cmd", "path", "file_path", "filePath", "query", "pattern", "url", "description"} {
+			s, _ := x[name].(string)
+			if p, ok := x["path"].(string); ok && s != "" && p != s { // such as a command "create" for a file
+				s += " " + p
+			}
+			if s != "" {
+				return s
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			if s := mostTelling(x[name]); s != "" {
+				return s
+			}
+		}
+	case []any:
+		var all []string
+		for _, e := range x[:min(len(x), 4)] {
+			if s := mostTelling(e); s != "" {
+				all = append(all, s)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	return ""
 }
 
 // within is a text in which files of the project are named by their paths in it.

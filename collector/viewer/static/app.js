@@ -103,6 +103,14 @@
       () => { part.setAttribute('aria-busy', 'false'); });
   }
 
+  // What was "just now" is not for long.
+  setInterval(() => {
+    for (const t of $$('time[datetime]')) {
+      const min = Math.floor((Date.now() - Date.parse(t.dateTime)) / 60000);
+      if (min > 0 && min < 60 && / min ago$|^just now$/.test(t.textContent)) t.textContent = min + ' min ago';
+    }
+  }, 20000);
+
   // Keys: "/" searches, j and k or the arrows go through a list, Enter follows, Escape leaves a field.
   const stops = () => $$('[data-list] > li').filter(li => li.offsetParent).map(li => $('a[href], summary', li)).filter(Boolean);
   addEventListener('keydown', e => {
