@@ -26,8 +26,22 @@ func TestEveryToolsSchemaIsAsReviewed(t *testing.T) {
 	if n := len(list.Tools); n > 8 {
 		t.Errorf("%d tools; a model is to keep them all in view: 8 at most", n)
 	}
-	got := asJSON(t, list.Tools) + "\n"
-	golden := filepath.Join("testdata", "tools.golden.json")
+	reviewed(t, "tools.golden.json", list.Tools)
+	for _, tool := range list.Tools {
+		properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
+		for name, p := range properties {
+			if about, _ := p.(map[string]any)["description"].(string); about == "" {
+				t.Errorf("%s.%s is not described", tool.Name, name)
+			}
+		}
+	}
+}
+
+// reviewed compares what is offered with what was reviewed.
+func reviewed(t *testing.T, name string, offered any) {
+	t.Helper()
+	got := asJSON(t, offered) + "\n"
+	golden := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -38,16 +52,25 @@ func TestEveryToolsSchemaIsAsReviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("what a model sees has changed (accept it with -update):\n%s", d)
+		t.Errorf("what a client sees has changed (accept it with -update):\n%s", d)
 	}
-	for _, tool := range list.Tools {
-		properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
-		for name, p := range properties {
-			if about, _ := p.(map[string]any)["description"].(string); about == "" {
-				t.Errorf("%s.%s is not described", tool.Name, name)
-			}
-		}
+}
+
+func TestPromptsAndResourcesAreAsReviewed(t *testing.T) {
+	_, s := newBox(t).connect(nil, "")
+	prompts, err := s.ListPrompts(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	resources, err := s.ListResources(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates, err := s.ListResourceTemplates(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reviewed(t, "offers.golden.json", map[string]any{"prompts": prompts.Prompts, "resources": resources.Resources, "templates": templates.ResourceTemplates})
 }
 
 func TestSaveSearchAndRead(t *testing.T) {
