@@ -120,7 +120,7 @@ func TestForwardingToACollectorElsewhere(t *testing.T) {
 	}
 	to(url, "another-token")
 	near.quiet("userPromptSubmit", near.prompt("three", "with a token that is not the one"))
-	if r, err := near.run(nil, "flush", "--timeout", "2s"); err != nil || r.code != 1 {
+	if r, err := near.run(nil, "flush", "--timeout", "500ms"); err != nil || r.code != 1 {
 		t.Errorf("flush: %+v, %v", r, err)
 	}
 	count(1, "a wrong token")
