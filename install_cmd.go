@@ -64,7 +64,7 @@ func (c installCmd) Run(a *app) error {
 		return wrongWish(err)
 	}
 	a.show(plan, c.choices)
-	if plan.AsksDefault && !o.SetDefault && c.DefaultAgent == nil && !c.DryRun && a.ask("Make the agent kiro-learn the default of Kiro CLI? Uninstall gives the old one back.") {
+	if plan.AsksDefault && !o.SetDefault && c.DefaultAgent == nil && !c.DryRun && !c.JSON && a.ask("Make the agent kiro-learn the default of Kiro CLI? Uninstall gives the old one back.") {
 		o.SetDefault = true
 		shown := plan.Lines()
 		if plan, err = install.PlanInstall(env, o); err != nil {
@@ -102,7 +102,7 @@ func (c uninstallCmd) Run(a *app) error {
 	if c.Purge && !c.JSON {
 		a.say([]string{"delete  " + a.dirs.Database() + ", " + a.dirs.ConfigFile() + " and " + a.dirs.State + "  (everything that is remembered, and the settings)"})
 	}
-	if c.Purge && !c.Yes && !c.DryRun && !a.ask("Delete the memory, too? This cannot be undone.") {
+	if c.Purge && !c.Yes && !c.DryRun && (c.JSON || !a.ask("Delete the memory, too? This cannot be undone.")) {
 		return &exitError{1, "nothing was changed; add --yes to go on without asking, or leave out --purge to keep the memory"}
 	}
 	c.Yes = c.Yes || c.Purge // asked already, and about more
@@ -149,7 +149,7 @@ func (a *app) apply(env install.Env, plan *install.Plan, c choices) (agreed bool
 		return false, a.dryRun(plan, c)
 	case plan.Empty() && len(plan.Refusals) == 0 && !c.JSON:
 		a.say([]string{"Nothing to change."})
-	case !plan.Empty() && !c.Yes && !a.ask("Go on?"):
+	case !plan.Empty() && !c.Yes && (c.JSON || !a.ask("Go on?")):
 		return false, &exitError{1, "nothing was changed; add --yes to go on without asking, or --dry-run to see the changes"}
 	}
 	res := plan.Apply(env)
