@@ -67,6 +67,9 @@ func (s *scan) assignment(i int) int {
 	for v < len(s.t) && v < i+4 && strings.IndexByte("=:>~", s.t[v]) >= 0 {
 		v++
 	}
+	if q := v + backslashes(s.t, v); end == i && from > 0 && q < len(s.t) && s.t[q] == s.t[from-1] && strings.IndexByte("\"'`", s.t[q]) >= 0 {
+		return 0 // "PASSWORD="+value: the quote ends the string
+	}
 	f := bare
 	if v == i+1 && end == i && s.t[i] == '=' && v < len(s.t) && s.t[v] != ' ' {
 		f = direct

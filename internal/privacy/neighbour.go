@@ -233,6 +233,9 @@ func (s *scan) pair(i int) int {
 	if k == plain || k == signature {
 		return 0
 	}
+	if b := s.trimBack(from-1, " \t"); b > 0 && (s.t[b-1] == ':' || s.t[b-1] == '=') {
+		return 0 // a value, and behind the comma the next name
+	}
 	v := i + 1
 	for v < len(s.t) && v < i+64 && strings.IndexByte(" \t\r\n", s.t[v]) >= 0 {
 		v++
