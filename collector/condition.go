@@ -70,7 +70,7 @@ func (c *Collector) getFindings(w http.ResponseWriter, r *http.Request) {
 }
 
 const (
-	mapRecords = 3000 // the newest, of which a map is made
+	mapRecords = 2000 // the newest, of which a map is made
 	mapFiles   = 400
 	mapWords   = 60
 )

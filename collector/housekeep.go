@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/logfile"
-	"kiro-learn/internal/project"
 	"kiro-learn/internal/session"
 )
 
@@ -40,8 +37,7 @@ func (c *Collector) housekeep(ctx context.Context) {
 		case <-timer.C:
 		}
 		session.Store{Dir: c.o.Dirs.Sessions()}.Prune(c.o.Now().Add(-sessionAge))
-		home, _ := os.UserHomeDir()
-		project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(c.o.Dirs.State, "projects")}.Prune(projectMax)
+		c.resolver().Prune(projectMax)
 		c.upkeep(ctx, !checked)
 		checked = true
 		timer.Reset(houseEvery)

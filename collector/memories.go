@@ -125,6 +125,14 @@ func (c *Collector) getMemory(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("check") == "true" {
 		old := c.staleRecord(rec)
 		out.Stale = &old
+		where, err := c.store.WhereShown(r.Context(), rec.ID, 10)
+		if err != nil {
+			c.internal(w, "read the record", err)
+			return
+		}
+		for _, v := range where {
+			out.Shown = append(out.Shown, client.WhereShown{Namespace: v.Namespace, SessionID: v.SessionID, EventID: v.EventID, At: v.At, Why: whyOf(v.Why)})
+		}
 	}
 	reply(w, http.StatusOK, out)
 }
@@ -203,9 +211,10 @@ func (c *Collector) searched(types []string) []string {
 // givenRecord is a record in an answer.
 type givenRecord struct {
 	client.Record
-	SessionID string      `json:"session_id,omitempty"` // of its first source, for who looks at one record
-	Why       *client.Why `json:"why,omitempty"`        // how a search found it, when that was asked for
-	Stale     *bool       `json:"stale,omitempty"`      // its files are gone or changed since, when that was asked for
+	SessionID string              `json:"session_id,omitempty"` // of its first source, for who looks at one record
+	Why       *client.Why         `json:"why,omitempty"`        // how a search found it, when that was asked for
+	Stale     *bool               `json:"stale,omitempty"`      // its files are gone or changed since, when that was asked for
+	Shown     []client.WhereShown `json:"shown,omitempty"`      // the last times, when that was asked for
 }
 
 func known(s *store.Stored) client.Record {

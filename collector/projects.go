@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 
 	"kiro-learn/collector/client"
 	"kiro-learn/collector/store"
 	"kiro-learn/internal/event"
+	"kiro-learn/internal/privacy"
+	"kiro-learn/internal/project"
 )
 
 func (c *Collector) projectRoutes(m *http.ServeMux) {
@@ -31,6 +35,26 @@ func (c *Collector) getProjects(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"items": items})
 }
 
+// projectAt gives the namespace and the root of the project that lies at a directory, for the actor of another namespace;
+// both are empty where none lies there.
+func (c *Collector) projectAt(from, dir string) (namespace, root string) {
+	actor, _, ok := event.SplitNamespace(from)
+	info, err := os.Stat(dir)
+	if !ok || !filepath.IsAbs(dir) || err != nil || !info.IsDir() {
+		return "", ""
+	}
+	p := c.resolver().Resolve(dir)
+	if p.Root == "" {
+		return "", ""
+	}
+	return event.Namespace(actor, p.ID), p.Root
+}
+
+func (c *Collector) resolver() project.Resolver {
+	home, _ := os.UserHomeDir()
+	return project.Resolver{Home: home, Temp: os.TempDir(), Memory: filepath.Join(c.o.Dirs.State, "projects"), Secret: privacy.Holds}
+}
+
 // postMerge moves all that one project holds into another of the same actor.
 func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
 	b, ok := readBody(w, r, "application/json")
@@ -41,6 +65,12 @@ func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(b, &in); err != nil {
 		fail(w, http.StatusBadRequest, "the request must be a JSON object with from and into", nil)
 		return
+	}
+	if in.Into == "" && in.ProjectPath != "" { // it has moved
+		if in.Into, in.ProjectPath = c.projectAt(in.From, in.ProjectPath); in.Into == "" {
+			fail(w, http.StatusBadRequest, "project_path must be the whole path of a directory that is there and lies in a project", nil)
+			return
+		}
 	}
 	from, _, okFrom := event.SplitNamespace(in.From)
 	into, _, okInto := event.SplitNamespace(in.Into)
@@ -58,6 +88,6 @@ func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
 	case events+records == 0:
 		reply(w, http.StatusNotFound, map[string]string{"error": "there is nothing of this project", "code": "project_not_found"})
 	default:
-		reply(w, http.StatusOK, client.Merged{Events: events, Records: records})
+		reply(w, http.StatusOK, client.Merged{Events: events, Records: records, Into: in.Into})
 	}
 }

@@ -95,6 +95,15 @@ func whyText(r *recall.Result) string {
 	return string(b)
 }
 
+// whyOf reads an explanation as it is kept; nil where there is none.
+func whyOf(text string) *client.Why {
+	y := new(client.Why)
+	if json.Unmarshal([]byte(text), y) != nil {
+		return nil
+	}
+	return y
+}
+
 // getShown answers what a session was shown, the earliest first.
 func (c *Collector) getShown(w http.ResponseWriter, r *http.Request) {
 	found, err := c.store.ShownRecords(r.Context(), r.URL.Query().Get("namespace"), r.PathValue("id"))
@@ -104,10 +113,7 @@ func (c *Collector) getShown(w http.ResponseWriter, r *http.Request) {
 	}
 	items := make([]client.Shown, len(found))
 	for i, v := range found {
-		items[i] = client.Shown{EventID: v.EventID, At: v.At, Record: v.Record}
-		if y := new(client.Why); json.Unmarshal([]byte(v.Why), y) == nil {
-			items[i].Why = y
-		}
+		items[i] = client.Shown{EventID: v.EventID, At: v.At, Record: v.Record, Why: whyOf(v.Why)}
 	}
 	reply(w, http.StatusOK, map[string]any{"items": items})
 }

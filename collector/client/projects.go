@@ -17,14 +17,15 @@ type Project struct {
 // Merge asks for all that one project holds to be moved into another.
 type Merge struct {
 	From        string `json:"from"` // namespace
-	Into        string `json:"into"` // namespace
+	Into        string `json:"into"` // namespace; empty: of the project that lies at ProjectPath, to which it has moved
 	ProjectPath string `json:"project_path,omitempty"`
 }
 
 // Merged counts what was moved.
 type Merged struct {
-	Events  int `json:"events"`
-	Records int `json:"records"`
+	Events  int    `json:"events"`
+	Records int    `json:"records"`
+	Into    string `json:"into"` // namespace
 }
 
 // Projects lists every project there is something of.

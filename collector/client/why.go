@@ -51,6 +51,15 @@ type Shown struct {
 	Why     *Why         `json:"why,omitempty"`
 }
 
+// WhereShown is a session that was shown a record.
+type WhereShown struct {
+	Namespace string    `json:"namespace"`
+	SessionID string    `json:"session_id"`
+	EventID   string    `json:"event_id,omitempty"` // of the prompt; absent at a session's start, and where it is not known
+	At        time.Time `json:"at"`
+	Why       *Why      `json:"why,omitempty"`
+}
+
 // Explain finds records as Search does, with the reasons.
 func (c *Client) Explain(ctx context.Context, namespace, query string, limit int, types []string, since time.Time) (out []Explained, err error) {
 	q := searchQuery(namespace, query, limit, types, since)

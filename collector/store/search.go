@@ -248,6 +248,26 @@ func (s *Store) ShownRecords(ctx context.Context, namespace, sessionID string) (
 	return kept, err
 }
 
+// WhereShown are the last times that a record was shown to a session, the latest first. Of the record itself they say
+// nothing.
+func (s *Store) WhereShown(ctx context.Context, id int64, limit int) (out []ShownRecord, err error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT ns, session_id, event_id, at_ms, why FROM shown WHERE record = ? ORDER BY at_ms DESC LIMIT ?", id, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read where a record was shown: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var v ShownRecord
+		var ns, at int64
+		if err := rows.Scan(&ns, &v.SessionID, &v.EventID, &at, &v.Why); err != nil {
+			return nil, fmt.Errorf("read where a record was shown: %w", err)
+		}
+		v.Namespace, v.At = s.spaces.name(ns), time.UnixMilli(at).UTC()
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
 // reindex makes the words of every record anew when the indexer's version is not the one that made them.
 func (s *Store) reindex() error {
 	if s.index == nil {

@@ -66,6 +66,7 @@ func (v *Viewer) Handler() http.Handler {
 	write("/memory/{id}/restore", (*request).restore)
 	write("/forget/undo", (*request).undo)
 	write("/projects/merge", (*request).merge)
+	write("/projects/rename", (*request).rename)
 	write("/projects/forget", (*request).projectForget)
 	read("/", func(*request) (page, error) { return page{}, errNotThere })
 	return v.guarded(m)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -67,8 +69,13 @@ func TestPagesTellTheStory(t *testing.T) {
 	if part := w.page("/memory?q=retries&part=1"); strings.Contains(part, "<html") {
 		t.Error("a part of a page is a whole page")
 	}
+	link := regexp.MustCompile(`href="(/memory/mr_[0-9A-Z]+)">Cap retries`).FindStringSubmatch(w.page("/memory?q=why+are+retries+capped"))
+	if link == nil {
+		t.Fatal("there is no link to a record")
+	}
+	w.holds(link[1], "Shown to the agent", "in this session</a>", ", by ", "Made from")
 	w.holds("/projects", "/home/mia/shop", "/home/mia/infra")
-	w.holds("/projects/one?ns="+shop(), "What it is about", "upload.go", "Merge into another", "kiro-learn projects rename shop .")
+	w.holds("/projects/one?ns="+shop(), "What it is about", "upload.go", "Merge into another", "It has moved")
 	w.holds("/projects/one?ns="+shop()+"&file=src/upload/upload.go", `id="found"`, "cell chosen", "Cap retries at three")
 	w.holds("/health", "All that was heard has been distilled", "built-in rules", "half under")
 	w.holds("/health/checks", "kiro-learn doctor")
@@ -199,6 +206,34 @@ func TestMergeMovesAProject(t *testing.T) {
 	w.holds("/memory?q=docker", "no space left on device")
 	if status, _ := w.get("/projects/one?ns=" + event.Namespace("mia", "infra")); status != http.StatusNotFound {
 		t.Errorf("the project that is no more: %d", status)
+	}
+}
+
+func TestAProjectThatHasMovedIsGivenItsNewPlace(t *testing.T) {
+	home := t.TempDir()
+	for name, dir := range map[string]string{"HOME": "home", "TMPDIR": "tmp", ".": "shop2/.git"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if name != "." {
+			t.Setenv(name, filepath.Join(home, dir)) // what lies in the temporary directory is nobody's project
+		}
+	}
+	w := newWorld(t)
+	w.tell(story()[3:4])
+	w.signIn()
+	to := w.send("/projects/rename", url.Values{"from": {shop()}, "to": {" " + filepath.Join(home, "shop2") + " "}})
+	w.holds(to, "moved", "shop2")
+	w.holds("/memory?q=retries", "Cap retries at three")
+	if status, _ := w.get("/projects/one?ns=" + shop()); status != http.StatusNotFound {
+		t.Errorf("the old place: %d", status)
+	}
+	token := tokenInput.FindStringSubmatch(w.page("/"))[1]
+	for _, dir := range []string{"shop2", filepath.Join(home, "none"), "/"} {
+		status, body, _ := w.ask("POST", "/projects/rename", url.Values{"from": {shop()}, "to": {dir}, "token": {token}})
+		if status != http.StatusOK || !strings.Contains(body, "Not moved") {
+			t.Errorf("to %s: %d %s", dir, status, body)
+		}
 	}
 }
 

@@ -101,18 +101,9 @@ func (q *request) projectChanges(p *place, places []place) html {
 			q.form("/projects/merge", "", hidden("from", p.Namespace), el("select", kids...), " ", el("button.danger", "Merge")))
 	})
 	return el("section.card", el("h2", "Change it"), el("div.tools", merge,
-		sure("button", "It has moved", "In the directory where it is now, type the command below. What it holds is given to the project there.",
-			el("pre", "kiro-learn projects rename "+shellWord(p)+" .")),
+		sure("button", "It has moved", "What it holds is given to the project that lies in the directory where it is now.",
+			q.form("/projects/rename", "", hidden("from", p.Namespace), el("input.wide", at("name", "to"), at("aria-label", "Directory"), at("placeholder", p.where()), at("required", "")), " ", el("button", "It is there"))),
 		sure("button.danger", "Forget it", "All that is known of this project goes. It can be undone for a week.", q.form("/projects/forget", "", hidden("ns", p.Namespace), el("button.danger", "Forget this project")))))
-}
-
-// shellWord names a project on a command line: by the beginning of its id, which needs no quotes.
-func shellWord(p *place) string {
-	_, id, _ := strings.Cut(strings.TrimSuffix(p.Namespace, "/"), "/project/")
-	if len(id) > 12 {
-		id = id[:12]
-	}
-	return id
 }
 
 func (q *request) merge() (page, error) {
@@ -121,7 +112,26 @@ func (q *request) merge() (page, error) {
 	if err := q.api.call(q.ctx, http.MethodPost, "/v1/projects/merge", client.Merge{From: f.Get("from"), Into: f.Get("into")}, &got); err != nil {
 		return page{}, err
 	}
-	return q.to(link("/projects/one", "ns", f.Get("into"), "done", "merged", "count", strconv.Itoa(got.Records)))
+	return q.to(link("/projects/one", "ns", got.Into, "done", "merged", "count", strconv.Itoa(got.Records)))
+}
+
+// rename gives what a project holds to the one at its new place.
+func (q *request) rename() (page, error) {
+	f := q.r.PostForm
+	to := strings.TrimSpace(f.Get("to"))
+	if to == "" {
+		return page{}, errNotThere
+	}
+	var got client.Merged
+	err := q.api.call(q.ctx, http.MethodPost, "/v1/projects/merge", client.Merge{From: f.Get("from"), ProjectPath: to}, &got)
+	if isStatus(err, http.StatusBadRequest) {
+		return page{title: "Not moved", at: "/projects", body: all(el("h1", "Not moved"), el("p", "There is no project in ", el("code", to), ", or it is the same one. Give the whole path of the directory where it is now."),
+			el("p", el("a.button", href(link("/projects/one", "ns", f.Get("from"))), "Back")))}, nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	return q.to(link("/projects/one", "ns", got.Into, "done", "merged", "count", strconv.Itoa(got.Records)))
 }
 
 func (q *request) projectForget() (page, error) {

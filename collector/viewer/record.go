@@ -14,8 +14,9 @@ import (
 // oneRecord is a record as the API gives it alone.
 type oneRecord struct {
 	event.Record
-	SessionID string `json:"session_id"`
-	Stale     bool   `json:"stale"`
+	SessionID string              `json:"session_id"`
+	Stale     bool                `json:"stale"`
+	Shown     []client.WhereShown `json:"shown"`
 }
 
 func recordPath(id string) string { return "/memory/" + url.PathEscape(id) }
@@ -71,7 +72,7 @@ func (q *request) record() (page, error) {
 			el("aside", el("section.card", el("h2", "Change it"), el("p", el("a.button", href(recordPath(id)+"/edit"), "Edit")),
 				q.form(recordPath(id)+"/forget", "", el("button.danger", "Forget it")),
 				el("p.dim", "Forgetting takes the turn that it was made from with it, so that it is not made again. It can be undone for a week.")),
-				sources)))
+				sources, q.whereShown(&r))))
 	return page{title: r.Title, at: "/memory", body: body}, nil
 }
 
@@ -128,6 +129,24 @@ func (q *request) sources(r *oneRecord) (html, error) {
 		return el("section.card", el("h2", "Made from"), el("p.dim", "The events are no longer here: it was imported, or they were let go for their age.")), nil
 	}
 	return el("section.card", el("h2", "Made from"), el("ul.plain", kids...)), nil
+}
+
+// whereShown tells where an agent was shown a record, and why.
+func (q *request) whereShown(r *oneRecord) html {
+	if len(r.Shown) == 0 {
+		return el("section.card", el("h2", "Shown to the agent"), el("p.dim", "Never so far. It is shown with a prompt that it matters for."))
+	}
+	return el("section.card", el("h2", "Shown to the agent"), el("ul.plain", each(r.Shown, func(v *client.WhereShown) html {
+		words := ""
+		if v.Why != nil {
+			words = ", by " + foundBy(v.Why)
+		}
+		at := ""
+		if v.EventID != "" {
+			at = "#" + v.EventID
+		}
+		return el("li", el("a", href(link("/sessions/one", "ns", v.Namespace, "id", v.SessionID)+at), "in this session"), " ", q.since(v.At), el("span.dim", words))
+	})))
 }
 
 // history are the records that one stands for, each with a way back.
