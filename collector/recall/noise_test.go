@@ -85,15 +85,21 @@ func ask(t *testing.T, e *Engine, asks [][2]string, idle []string, half int) (r 
 }
 
 // load stores records, an hour and a half apart.
-func load(t *testing.T, s *store.Store, records []event.Record, after int) {
+func load(t testing.TB, s *store.Store, records []event.Record, after int) {
 	t.Helper()
 	items := make([]store.Item, len(records))
 	for i := range records {
 		r := records[i]
 		id := fmt.Sprintf("%023d", after+i)
-		r.RecordID, r.SourceEventIDs, r.Namespace, r.Strategy = "mr_01J"+id, []string{"01J" + id}, testSpace, event.StrategyRules
+		r.RecordID, r.SourceEventIDs, r.Strategy = "mr_01J"+id, []string{"01J" + id}, event.StrategyRules
+		if r.Namespace == "" {
+			r.Namespace = testSpace
+		}
 		r.CreatedAt = testTime.Add(time.Duration(after+i) * 90 * time.Minute).Format(time.RFC3339)
-		r.Facts, r.Concepts, r.ObservationType = []string{}, []string{}, event.TypeDiscovery
+		r.Concepts, r.ObservationType = []string{}, event.TypeDiscovery
+		if r.Facts == nil {
+			r.Facts = []string{}
+		}
 		items[i].Record = &r
 	}
 	if _, err := s.Import(context.Background(), items); err != nil {
