@@ -1,6 +1,10 @@
 package recall
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // The floor of relevance weighs two ways in which a prompt can have come about: somebody means one of the records, or he
 // means something else, such as the work that any project has. Each word of the prompt speaks for the one or for the
@@ -24,6 +28,7 @@ type floor struct {
 	unknown  float64 // taken off for a word that no record of the project holds
 	strange  float64 // the same for a rare word
 	nobody   float64 // and for a name
+	occasion float64 // share by which each further one says less than the one before, in a small project
 
 	question, ours, order, here, mine float64 // of the form of the prompt
 
@@ -34,16 +39,17 @@ type floor struct {
 func defaultFloor() floor {
 	return floor{
 		any: 4.5, work: 5.9, rare: 9.2,
-		held: 3.2, perWords: 10, local: 0.2, title: 1.6, whole: 0.85, run: 0.6, quoted: 1.7, unknown: 1.5, strange: 2.2, nobody: 4,
+		held: 3.2, perWords: 10, local: 0.2, title: 1.6, whole: 0.85, run: 0.6, quoted: 1.7, unknown: 1.5, strange: 2.2, nobody: 4, occasion: 0.25,
 		question: 0.7, ours: 2, order: -2.5, here: -3.4, mine: -1,
 		least: 0.4, perRecord: 0.9,
 	}
 }
 
 const (
-	leastOfBest = 0.4  // of the best score, for a record that holds a word of the prompt itself
-	leastNearby = 0.45 // the same for a record whose neighbours alone hold them
-	looked      = 10   // best records of which one must pass the floor
+	leastOfBest  = 0.4  // of the best score, for a record that holds a word of the prompt itself
+	leastNearby  = 0.45 // the same for a record whose neighbours alone hold them
+	smallProject = 50   // records up to which that is so in full
+	looked       = 10   // best records of which one must pass the floor
 )
 
 // says is how unlikely a prompt that means no record is to bring up a word.
@@ -64,16 +70,24 @@ func (q *queryTerm) empty() bool {
 	return q.chat || q.task || q.class == classExt || len(q.text) == 1
 }
 
-// weighed is what a word of the prompt says for a record that holds it, in its title or elsewhere, and for one that
-// does not.
-type weighed struct{ title, held, not float64 }
+// weighed is what a word of the prompt says for a record that holds it, in its title or elsewhere.
+type weighed struct{ title, held float64 }
 
-func (f *found) weigh() []weighed {
-	out := make([]weighed, len(f.asked))
+// weigh gives what each word says for a record, and what all of those that no record holds say against any.
+func (f *found) weigh() (words []weighed, against float64) {
+	words = make([]weighed, len(f.asked))
 	n := float64(f.total)
-	gain := func(chance, held float64) float64 { return math.Log(0.5 + 0.5*math.Exp(-held)/chance) }
+	gain := func(chance, held float64) float64 { return max(0, math.Log(0.5+0.5*math.Exp(-held)/chance)) }
+	var strange []float64
 	for i := range f.asked {
 		q := &f.asked[i]
+		weight := min(1, q.weight)
+		if q.docs == 0 {
+			if s := f.floor.strangeness(q, &f.prompt.form); s > 0 {
+				strange = append(strange, s*weight)
+			}
+			continue
+		}
 		says := f.floor.says(q)
 		chance := math.Exp(-says)
 		often := float64(q.docs-1) / (n * f.floor.perWords) // it may be a word of this project's everyday
@@ -83,43 +97,55 @@ func (f *found) weigh() []weighed {
 		case !q.name:
 			chance = max(chance, f.floor.local*often)
 		}
-		w, weight := &out[i], min(1, q.weight)
-		w.held, w.title = gain(chance, f.floor.held), gain(chance, f.floor.held-f.floor.title)
-		switch {
-		case q.class == classWhole:
-			share := f.floor.whole * min(1, q.weight/weightWhole)
-			w.held, w.title = w.held*share, w.title*share
-			continue
-		case q.docs > 0, number(q.word) > 0, f.prompt.form.order && q.word == f.prompt.form.verb:
-		case says <= f.floor.work:
-			w.not = -f.floor.unknown * weight
-		case q.name:
-			w.not = -f.floor.nobody * weight
-		default:
-			w.not = -f.floor.strange * weight
+		if q.class == classWhole {
+			weight = f.floor.whole * min(1, q.weight/weightWhole)
 		}
-		switch {
-		case q.class == classChar:
-			w.not = 0
-		case q.class == classPair: // half of the pairs of a text cross the borders of its words
-			w.not *= 0.3
-		case q.empty():
-			w.not *= 0.3
-		case q.piece: // every change brings names that are new
-			w.not *= 0.5
-		}
-		w.held, w.title = max(w.held*weight, w.not), max(w.title*weight, w.not)
+		words[i] = weighed{title: weight * gain(chance, f.floor.held-f.floor.title), held: weight * gain(chance, f.floor.held)}
 	}
-	return out
+	// Who tells a long story uses many words that a project of few records has had no occasion to use: there, each says
+	// less than the one before.
+	slices.SortFunc(strange, func(a, b float64) int { return cmp.Compare(b, a) })
+	further := 1 - f.floor.occasion*min(1, math.Sqrt(smallProject/n))
+	share := 1.0
+	for _, s := range strange {
+		against += share * s
+		share *= further
+	}
+	return words, against
+}
+
+// strangeness is what a word that no record of the project holds says against all of them.
+func (f *floor) strangeness(q *queryTerm, p *form) float64 {
+	switch {
+	case q.class == classWhole, q.class == classChar, number(q.word) > 0, p.order && q.word == p.verb:
+		return 0
+	case q.class == classPair: // half of the pairs of a text cross the borders of its words
+		return 0.3 * f.unlike(q)
+	case q.empty():
+		return 0.3 * f.unlike(q)
+	case q.piece: // every change brings names that are new
+		return 0.5 * f.unlike(q)
+	}
+	return f.unlike(q)
+}
+
+func (f *floor) unlike(q *queryTerm) float64 {
+	switch {
+	case f.says(q) <= f.work:
+		return f.unknown
+	case q.name:
+		return f.nobody
+	}
+	return f.strange
 }
 
 // evidence is how much speaks for it that the prompt means this record rather than something else, less what is asked
 // for in a project of that size.
 func (f *found) evidence(s *scored) float64 {
 	if f.weighed == nil {
-		f.weighed = f.weigh()
+		f.weighed, f.against = f.weigh()
 	}
-	sum := 0.0
+	sum := -f.against
 	pairs := map[int]bool{} // positions of characters whose pair the record holds
 	for i := range f.asked {
 		if q := &f.asked[i]; q.class == classPair && len(s.doc.of(q.hash)) > 0 {
@@ -130,9 +156,7 @@ func (f *found) evidence(s *scored) float64 {
 		q, w := &f.asked[i], &f.weighed[i]
 		at := s.doc.of(q.hash)
 		switch {
-		case len(at) == 0:
-			sum += w.not
-		case q.class == classChar && pairs[q.pos]:
+		case len(at) == 0, q.class == classChar && pairs[q.pos]:
 		case at[0].at>>posBits == fieldTitle:
 			sum += w.title
 		default:

@@ -36,6 +36,10 @@ hi hello kindly go ahead`
 	mineWords = `me my`
 )
 
+// pointing is with how many words a prompt begins that can point at something before the speaker. Behind twice as many,
+// this and it are what the prompt itself has spoken of.
+const pointing = 6
+
 // formOf reads the form off the words of what a prompt asks, folded and in small letters.
 func formOf(words []string, asks bool) form {
 	sets := wordSets()
@@ -43,7 +47,7 @@ func formOf(words []string, asks bool) form {
 	for i, w := range words {
 		f.ours = f.ours || sets.ours[w]
 		f.mine = f.mine || sets.mine[w]
-		f.here = f.here || sets.here[w] && (i+1 == len(words) || !sets.time[words[i+1]])
+		f.here = f.here || (i < pointing || len(words) <= 2*pointing) && sets.here[w] && (i+1 == len(words) || !sets.time[words[i+1]])
 	}
 	first := words
 	if len(words) > 1 && sets.may[words[0]] && (words[1] == "we" || words[1] == "i") {

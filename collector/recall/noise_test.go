@@ -166,6 +166,29 @@ func TestNoiseInANewProject(t *testing.T) {
 	r.check(t, 93, 2)
 }
 
+// Who tells a long story uses many words that a small project has never heard, and says "this" and "it" of what he has told.
+func TestLongPrompts(t *testing.T) {
+	e, s := newEngine(t)
+	load(t, s, readNoise(t, "small/web.txt").records, 0)
+	for _, tt := range []struct{ name, prompt, want string }{
+		{"a report", "We had an outage last night. Postgres was slow for a minute and then Kubernetes restarted all of our pods, which made everything worse. What could be the reason? Let me know before you change anything.", "/livez"},
+		{"a report and an order", "Sentry is full of AbortError again since yesterday. Please look at web/src/sentry.ts and check whether the filter is still there. If it is not, add it back and write a test.", "beforeSend"},
+		{"a wish of somebody's", "Support forwarded me a mail from a person who wants to know everything we store about them. Is there a job for a GDPR export and how do I start it?", "gdpr-export"},
+		{"a customer's trouble", "Hi! A customer called and says the csv export of their orders never finishes. I looked at it in the browser and after some minutes I get a gateway error. Could you find out why and fix it?", "streamed"},
+		{"work on what was changed", "Hi, please go through the files that I changed today, look for typos in the comments and fix them. Do not change any code. When you are done give me a short summary of what you did.", ""},
+		{"a lesson", "I would like to learn more about TypeScript generics. Can you explain them to me step by step with a few examples, beginning with the simple ones? I know Java quite well.", ""},
+		{"work on what is seen", "This function is hard to read. Split it into smaller ones, give them good names and add a comment to each of them. Make sure that the tests still pass afterwards.", ""},
+		{"how to go about it", "Let's do it differently. First write down a plan with the steps, then wait until I say go. Do not touch any file before that.", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := e.Context(context.Background(), Query{Namespace: testSpace, Text: tt.prompt}, ContextOptions{})
+			if err != nil || tt.want == "" && c.Text != "" || !strings.Contains(c.Text, tt.want) {
+				t.Errorf("got %q, %v; want %q", c.Text, err, tt.want)
+			}
+		})
+	}
+}
+
 // In a large project, which has used every word of programming and of everyday in many combinations, some questions in
 // such words alone cannot be told from a task, so the promise is weaker.
 func TestNoiseInALargeProject(t *testing.T) {

@@ -103,7 +103,8 @@ type found struct {
 	total   int // records of the project
 	ranked  []scored
 	byID    map[int64]store.Stored
-	weighed []weighed
+	weighed []weighed // what the words of asked say
+	against float64
 }
 
 func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
