@@ -3,6 +3,7 @@ package viewer
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func (q *request) feed() (page, error) {
 			}
 		})
 	}()
-	ns := q.q.Get("project")
+	ns, names := q.q.Get("project"), map[string]string{}
 	var waiting []html
 	flush, beat := time.NewTicker(feedPause), time.NewTicker(feedBeat)
 	defer flush.Stop()
@@ -50,7 +51,7 @@ func (q *request) feed() (page, error) {
 		case <-ended:
 			return page{gone: true}, nil
 		case line := <-lines:
-			if h := q.feedLine(line, ns); h != "" {
+			if h := q.feedLine(line, ns, names); h != "" {
 				if waiting = append(waiting, h); len(waiting) > feedMost {
 					waiting = waiting[1:]
 				}
@@ -83,8 +84,9 @@ func feedMessage(items []html) string {
 	return b.String() + "\n"
 }
 
-// feedLine is a line of the API's feed as a line of ours; "" for another project's.
-func (q *request) feedLine(line []byte, ns string) html {
+// feedLine is a line of the API's feed as a line of ours; "" for another project's. Names are those of the projects that it
+// has had to ask for.
+func (q *request) feedLine(line []byte, ns string, names map[string]string) html {
 	var it struct {
 		Event  *event.Event  `json:"event"`
 		Record *event.Record `json:"record"`
@@ -100,7 +102,12 @@ func (q *request) feedLine(line []byte, ns string) html {
 		if _, _, ofProject := event.SplitNamespace(it.Record.Namespace); !ofProject {
 			return "" // of a session as a whole
 		}
-		return q.recordItem(it.Record, "")
+		if _, known := names[it.Record.Namespace]; !known {
+			if all, err := q.names(); err == nil {
+				maps.Copy(names, all)
+			}
+		}
+		return q.recordItem(it.Record, names[it.Record.Namespace])
 	}
 	return ""
 }

@@ -71,8 +71,11 @@ func (q *request) feedItem(m *moment) html {
 
 // recordItem is a record in the feed.
 func (q *request) recordItem(r *event.Record, project string) html {
-	at, _ := time.Parse(time.RFC3339Nano, r.CreatedAt) // the zero time says that there is none
-	return el("li.item.record", attr{"data-id", r.RecordID}, el("div.meta", el("span.kind", "Remembered"), " ", el("span", placeName(project, r.Namespace)), " ", q.since(at), " ", typeTag(r.ObservationType)),
+	if project == "" {
+		project = placeName("", r.Namespace)
+	}
+	made, _ := time.Parse(time.RFC3339Nano, r.CreatedAt) // the zero time says that there is none
+	return el("li.item.record", at("data-id", r.RecordID), el("div.meta", el("span.kind", "Remembered"), " ", el("span", project), " ", q.since(made), " ", typeTag(r.ObservationType)),
 		el("p.text", el("a", href("/memory/"+url.PathEscape(r.RecordID)), r.Title)))
 }
 
