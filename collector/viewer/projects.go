@@ -163,7 +163,7 @@ func (q *request) mapOf(p *place) (html, error) {
 	}
 	note := many(m.Records, "memory") + " by the files that they speak of"
 	if m.Total > m.Records && concept == "" {
-		note = "the newest " + note
+		note = "The newest " + note
 	}
 	if m.Unplaced > 0 {
 		note += ", " + thousands(m.Unplaced) + " more speak of no file"
