@@ -14,6 +14,8 @@ import (
 	"time"
 )
 
+const resumePause = 500 * time.Millisecond // between two tries to listen where an earlier collector did
+
 // Options of a viewer.
 type Options struct {
 	API     http.Handler // the collector's API, called in this process
@@ -40,8 +42,8 @@ func New(o Options) *Viewer {
 	return &Viewer{o: o, api: api{o.API}, gate: &gate{now: o.Now}, quit: make(chan struct{})}
 }
 
-// Resume listens again where an earlier collector did, if a page may still be open there. Where that place is taken the
-// pages stay closed until somebody asks for a link.
+// Resume listens again where an earlier collector did, if a page may still be open there. Where that place is taken it says
+// so, and tries again until the place is free or somebody asks for a link.
 func (v *Viewer) Resume(ctx context.Context) error {
 	k := readKept(v.o.State)
 	if k.Port == 0 || !v.o.Now().Before(k.Until) {
@@ -50,7 +52,31 @@ func (v *Viewer) Resume(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.gate.kept = k
-	return v.listen(ctx, k.Port)
+	err := v.listen(ctx, k.Port)
+	if err != nil {
+		go v.resumeLater(ctx, k.Port)
+	}
+	return err
+}
+
+func (v *Viewer) resumeLater(ctx context.Context, port int) {
+	again := time.NewTicker(resumePause)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.quit:
+			return
+		case <-again.C:
+		}
+		v.mu.Lock()
+		done := v.closed || v.server != nil || v.listen(ctx, port) == nil
+		v.mu.Unlock()
+		if done {
+			return
+		}
+	}
 }
 
 // Link makes sure that the pages are served and gives an address that lets one browser in, once.

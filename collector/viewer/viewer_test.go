@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -253,7 +254,12 @@ func TestOnlyALinkLetsIn(t *testing.T) {
 	w.http = let
 	w.page("/")
 	w.stop()
-	w.start()
+	taken, err := net.Listen("tcp", strings.TrimPrefix(w.base, "http://"))
+	w.start() // and its place is taken
+	if err == nil {
+		_ = taken.Close()
+	}
+	w.back()
 	w.page("/") // the same address, key and cookie
 	u, _ := url.Parse(w.base)
 	cookies := let.Jar.Cookies(u)
@@ -269,6 +275,20 @@ func TestOnlyALinkLetsIn(t *testing.T) {
 			t.Errorf("a cookie that is %s: %d", name, status)
 		}
 	}
+}
+
+// back waits until the pages are served again.
+func (w *world) back() {
+	w.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-tick.C {
+		if conn, err := net.Dial("tcp", strings.TrimPrefix(w.base, "http://")); err == nil {
+			_ = conn.Close()
+			return
+		}
+	}
+	w.t.Fatal("the pages do not come back")
 }
 
 // plain asks as a program that keeps no cookies.
