@@ -29,7 +29,12 @@ type tables struct {
 	class [256]uint8
 	first [256]uint8             // by the first byte of its prefix, the number of the first token, from 1; 0 means none
 	next  [len(tokenTable)]uint8 // the number of the next token with the same first byte
+	pairs [32]uint32             // a bit by the hash of two bytes with which a token may begin
 }
+
+// pair is the place of two bytes in tables.pairs. Prefixes are of small letters, capitals and digits for the most part,
+// whose lower five bits differ.
+func pair(a, b byte) (word int, bit uint32) { return int(a & 31), 1 << (b & 31) }
 
 var lookup = sync.OnceValue(makeTables)
 
@@ -54,6 +59,12 @@ func makeTables() *tables {
 	for i := len(tokenTable) - 1; i >= 0; i-- {
 		c := tokenTable[i].prefix[0]
 		t.next[i], t.first[c] = t.first[c], uint8(i+1)
+		if p := tokenTable[i].prefix; len(p) == 1 {
+			t.pairs[c&31] = ^uint32(0)
+		} else {
+			word, bit := pair(c, p[1])
+			t.pairs[word] |= bit
+		}
 	}
 	return t
 }
@@ -244,6 +255,11 @@ func (s *scan) back(i int, alphabet uint8, limit int) int {
 
 // token redacts the token with a known prefix that begins at i and gives its end; zero when there is none.
 func (s *scan) token(i int) int {
+	if i+1 < len(s.t) {
+		if word, bit := pair(s.t[i], s.t[i+1]); s.pairs[word]&bit == 0 {
+			return 0
+		}
+	}
 	for k := s.first[s.t[i]]; k > 0; k = s.next[k-1] {
 		rule := &tokenTable[k-1]
 		if len(rule.prefix) > 1 && (i+1 >= len(s.t) || s.t[i+1] != rule.prefix[1]) || !strings.HasPrefix(s.t[i:], rule.prefix) {

@@ -5,6 +5,11 @@ import "strings"
 // prose redacts the secret that a sentence or a statement gives behind a word that ends at end: "my password is …",
 // "login mia password …", "WITH PASSWORD '…'", "IDENTIFIED BY '…'". It gives the end of the secret, zero if none.
 func (s *scan) prose(from, end int) int {
+	switch s.t[from] | 0x20 { // most words begin with none of these
+	case 'p', 't', 's', 'k', 'b':
+	default:
+		return 0
+	}
 	k := password
 	before := s.t[max(0, from-12):from]
 	switch word := s.t[from:end]; {
@@ -98,7 +103,7 @@ func (s *scan) encoded(i int) int {
 
 func isWord(s string, words ...string) bool {
 	for _, w := range words {
-		if strings.EqualFold(s, w) {
+		if len(s) == len(w) && strings.EqualFold(s, w) {
 			return true
 		}
 	}
