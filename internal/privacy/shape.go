@@ -8,6 +8,13 @@ func kindOf(name string) kind {
 		return plain
 	}
 	name = baseName(name)
+	if name == "" {
+		return plain
+	}
+	switch name[len(name)-1] | 0x20 { // with which none of the names below ends
+	case 'a', 'b', 'c', 'f', 'i', 'j', 'k', 'm', 'o', 'q', 'r', 'u', 'v', 'x', 'z':
+		return plain
+	}
 	var buf [32]byte // longer than any of the words below, and short enough for a string without allocation
 	flat := buf[:0]
 	for i := max(0, len(name)-len(buf)); i < len(name); i++ {
@@ -56,8 +63,13 @@ func kindOf(name string) kind {
 // baseName takes off what says which of several secrets is meant: API_KEY_PROD, password2, TOKEN_OLD.
 func baseName(name string) string {
 	for range 3 {
-		name = strings.TrimRight(name, "0123456789_-.")
-		k := strings.LastIndexAny(name, "_-.")
+		for name != "" && (joins(name[len(name)-1]) || name[len(name)-1]-'0' < 10) {
+			name = name[:len(name)-1]
+		}
+		k := len(name) - 1
+		for k >= 0 && !joins(name[k]) {
+			k--
+		}
 		if k < 1 {
 			return name
 		}
@@ -69,6 +81,9 @@ func baseName(name string) string {
 	}
 	return name
 }
+
+// joins tells the bytes that join the words of a name.
+func joins(c byte) bool { return c == '_' || c == '-' || c == '.' }
 
 func hasSuffix(s string, suffixes ...string) bool {
 	for _, x := range suffixes {
