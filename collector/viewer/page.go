@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	maxForm    = 64 << 10 // bytes of a form that is sent
-	tokenField = "token"  // of every form that writes
+	maxForm    = 1 << 20 // bytes of a form that is sent
+	tokenField = "token" // of every form that writes
 )
 
 // request is one request of a browser that has been let in.

@@ -14,9 +14,10 @@ import (
 // oneRecord is a record as the API gives it alone.
 type oneRecord struct {
 	event.Record
-	SessionID string              `json:"session_id"`
-	Stale     bool                `json:"stale"`
-	Shown     []client.WhereShown `json:"shown"`
+	RecordType string              `json:"record_type"` // of one about a session as a whole
+	SessionID  string              `json:"session_id"`
+	Stale      bool                `json:"stale"`
+	Shown      []client.WhereShown `json:"shown"`
 }
 
 func recordPath(id string) string { return "/memory/" + url.PathEscape(id) }
@@ -69,7 +70,7 @@ func (q *request) record() (page, error) {
 					})))
 				}),
 				q.history(history)),
-			el("aside", el("section.card", el("h2", "Change it"), el("p", el("a.button", href(recordPath(id)+"/edit"), "Edit")),
+			el("aside", el("section.card", el("h2", "Change it"), when(r.RecordType == "", func() html { return el("p", el("a.button", href(recordPath(id)+"/edit"), "Edit")) }),
 				q.form(recordPath(id)+"/forget", "", el("button.danger", "Forget it")),
 				el("p.dim", "Forgetting takes the turn that it was made from with it, so that it is not made again. It can be undone for a week.")),
 				sources, q.whereShown(&r))))
