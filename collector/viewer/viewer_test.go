@@ -379,8 +379,8 @@ func TestWritesNeedTheSessionsToken(t *testing.T) {
 			t.Errorf("%q leads to %q", away, to)
 		}
 	}
-	if status, _, _ := w.ask("POST", "/theme", url.Values{"back": {strings.Repeat("x", 2<<20)}}); status != http.StatusBadRequest {
-		t.Errorf("a form of 2 MiB: %d", status)
+	if status, _, _ := w.ask("POST", "/theme", url.Values{"back": {strings.Repeat("x", 1<<20+1000)}}); status != http.StatusBadRequest {
+		t.Errorf("a form of more than 1 MiB: %d", status)
 	}
 }
 
