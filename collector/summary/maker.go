@@ -225,7 +225,22 @@ func (st *standing) fresh() bool {
 	return st.has && st.kept.Sig == st.session.NewestID && st.kept.Gen == st.session.Gen
 }
 
+// look reads a session as it stands. One that moves meanwhile is read again, a few times: what a model makes of it would be
+// refused, and it has its price.
 func (m *Maker) look(ctx context.Context, k key) (st standing, err error) {
+	for range 3 {
+		if st, err = m.glance(ctx, k); err != nil {
+			return st, err
+		}
+		now, ok, err := m.o.Store.Session(ctx, k.namespace, k.session)
+		if err != nil || ok && now.NewestID == st.session.NewestID && now.Gen == st.session.Gen {
+			return st, err
+		}
+	}
+	return st, nil
+}
+
+func (m *Maker) glance(ctx context.Context, k key) (st standing, err error) {
 	var ok bool
 	if st.session, ok, err = m.o.Store.Session(ctx, k.namespace, k.session); err != nil {
 		return st, err
