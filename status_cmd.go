@@ -120,12 +120,15 @@ func holds(total map[string]int) string {
 // off says why hooks do nothing in this directory; "" where they work.
 func (a *app) off() string {
 	wd, _ := os.Getwd() // one that is gone is nobody's project
+	root := hooks.ProjectRoot(a.dirs, wd)
 	switch {
-	case os.Getenv("KIRO_LEARN_DISABLE") == "1":
-		return "KIRO_LEARN_DISABLE=1 is set here"
+	case config.Disabled(os.Getenv):
+		return "KIRO_LEARN_DISABLE is set here"
 	case !a.config.Enabled:
 		return `"enabled" is false in ` + a.dirs.ConfigFile()
-	case !config.ProjectEnabled(hooks.ProjectRoot(a.dirs, wd)):
+	case config.ProjectProblem(root) != "":
+		return "this project's .kiro/kiro-learn.json cannot be read, which counts as off"
+	case !config.ProjectEnabled(root):
 		return "this project switches it off in .kiro/kiro-learn.json"
 	}
 	return ""

@@ -96,7 +96,7 @@ func Run(p Process) {
 	h.config, warnings = config.Load(h.dirs)
 	budget := time.Duration(h.config.Hooks.BudgetMS) * time.Millisecond
 	h.until = p.Begun.Add(budget)
-	if !h.config.Enabled || p.Getenv("KIRO_LEARN_DISABLE") == "1" || h.ownChild() {
+	if !h.config.Enabled || config.Disabled(p.Getenv) || h.ownChild() {
 		payload.Drain(p.Stdin, drainBytes, min(budget, drainTime))
 		return
 	}
@@ -180,6 +180,9 @@ func (h *hook) identify() bool {
 	}
 	h.project = resolver(h.dirs).Resolve(cwd)
 	if !config.ProjectEnabled(h.project.Root) {
+		if config.ProjectProblem(h.project.Root) != "" {
+			h.log.Warn("a project's .kiro/kiro-learn.json cannot be read, so nothing is recorded there: see kiro-learn doctor", nil)
+		}
 		return false
 	}
 	h.session = session.ID(h.payload.SessionID, h.Getenv, h.payload.Surface, h.project.ID, session.FindAgent)

@@ -166,10 +166,12 @@ func noteBody(c *call, r *event.Record) ([]byte, error) {
 // off says why nothing is to be remembered here; "" where it is.
 func (s *server) off(origin *event.Event) string {
 	switch {
-	case s.o.Getenv("KIRO_LEARN_DISABLE") == "1" || !s.o.Config.Enabled:
+	case config.Disabled(s.o.Getenv) || !s.o.Config.Enabled:
 		return "the user has switched kiro-learn off"
 	case s.o.Getenv("KIRO_LEARN_CHILD") != "":
 		return "this agent works for kiro-learn itself"
+	case config.ProjectProblem(origin.Source.ProjectPath) != "":
+		return "kiro-learn is off in this project, because its .kiro/kiro-learn.json cannot be read: see kiro-learn doctor"
 	case !config.ProjectEnabled(origin.Source.ProjectPath):
 		return "the user has switched kiro-learn off in this project, in .kiro/kiro-learn.json"
 	}

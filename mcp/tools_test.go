@@ -403,6 +403,17 @@ func TestSearchFilters(t *testing.T) {
 	}
 }
 
+// switches writes the project's own settings.
+func (b *box) switches(file string) {
+	dir := filepath.Join(b.project, ".kiro")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kiro-learn.json"), []byte(file), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func TestSwitchedOff(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -411,15 +422,8 @@ func TestSwitchedOff(t *testing.T) {
 	}{
 		{"by the environment", func(b *box) { b.extra = []string{"KIRO_LEARN_DISABLE=1"} }, "switched kiro-learn off"},
 		{"in the settings", func(b *box) { b.configure(`{"enabled":false}`) }, "switched kiro-learn off"},
-		{"in the project", func(b *box) {
-			dir := filepath.Join(b.project, ".kiro")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				b.t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "kiro-learn.json"), []byte(`{"enabled":false}`), 0o600); err != nil {
-				b.t.Fatal(err)
-			}
-		}, "off in this project"},
+		{"in the project", func(b *box) { b.switches(`{"enabled":false}`) }, "off in this project"},
+		{"by the project's broken switch", func(b *box) { b.switches(`{"enabled":fal`) }, "kiro-learn doctor"},
 		{"for our own children", func(b *box) { b.extra = []string{"KIRO_LEARN_CHILD=1"} }, "works for kiro-learn itself"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -190,43 +189,6 @@ func Load(d Dirs) (Config, []string) {
 	}
 	c.clamp(&w)
 	return c, w
-}
-
-// ProjectEnabled is false where the project in root has switched kiro-learn off in .kiro/kiro-learn.json.
-func ProjectEnabled(root string) bool {
-	if root == "" {
-		return true
-	}
-	b, err := readSettings(filepath.Join(root, ".kiro", "kiro-learn.json"))
-	if err != nil {
-		return true
-	}
-	p := struct {
-		Enabled *bool `json:"enabled"`
-	}{}
-	return json.Unmarshal(trimBOM(b), &p) != nil || p.Enabled == nil || *p.Enabled
-}
-
-// ProjectProblem says what is wrong with the project's own switch, which then counts as on; "" when nothing is.
-func ProjectProblem(root string) string {
-	if root == "" {
-		return ""
-	}
-	file := filepath.Join(root, ".kiro", "kiro-learn.json")
-	b, err := readSettings(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	p := struct {
-		Enabled *bool `json:"enabled"`
-	}{}
-	if err == nil {
-		err = json.Unmarshal(trimBOM(b), &p)
-	}
-	if err != nil {
-		return fmt.Sprintf("%s cannot be read, so hooks stay on in this project: %v", file, err)
-	}
-	return ""
 }
 
 // maxSettings is the most that a file of settings may hold, in bytes.

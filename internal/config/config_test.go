@@ -72,21 +72,71 @@ func TestDirsUnderOneHome(t *testing.T) {
 	}
 }
 
+// What is not clearly on is off: who has written the file wants to be left alone.
 func TestProjectSwitch(t *testing.T) {
-	for file, want := range map[string]bool{"": true, "{}": true, `{"enabled":false}`: false, `{"enabled":true}`: true, `{"enabled":`: true, `{"enabled":"no"}`: true} {
-		root := t.TempDir()
-		if file != "" {
-			_ = os.Mkdir(filepath.Join(root, ".kiro"), 0o700)
-			if err := os.WriteFile(filepath.Join(root, ".kiro", "kiro-learn.json"), []byte(file), 0o600); err != nil {
-				t.Fatal(err)
+	for _, c := range []struct {
+		name, file  string
+		on, problem bool
+	}{
+		{"no file", "", true, false},
+		{"nothing set", `{}`, true, false},
+		{"null", `{"enabled":null}`, true, false},
+		{"on", `{"enabled":true}`, true, false},
+		{"on in a string", `{"enabled":"true"}`, true, false},
+		{"one", `{"enabled":1}`, true, false},
+		{"off", `{"enabled":false}`, false, false},
+		{"off behind a BOM", "\ufeff{\"enabled\":false}", false, false},
+		{"off in a string", `{"enabled":"false"}`, false, false},
+		{"off in capitals", `{"enabled":"OFF"}`, false, false},
+		{"no", `{"enabled":"no"}`, false, false},
+		{"zero", `{"enabled":0}`, false, false},
+		{"off with a trailing comma", `{"enabled": false,}`, false, false},
+		{"off with comments", "{ // not here\n /* see */ \"enabled\": false, // off\n}", false, false},
+		{"on with comments", "// mine\n{\"note\":\"a // in \\\" a string,}\",\"enabled\":true /* , */ , }", true, false},
+		{"torn", `{"enabled":`, false, true},
+		{"a comment without end", `{"enabled":true} /* x`, false, true},
+		{"a lonely slash", `/`, false, true},
+		{"a comma too many", `{"enabled":true,,}`, false, true},
+		{"blank", " ", false, true},
+		{"a list", `[]`, false, true},
+		{"another word", `{"enabled":"maybe"}`, false, true},
+		{"an empty word", `{"enabled":""}`, false, true},
+		{"another kind", `{"enabled":[true]}`, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			if c.file != "" {
+				if err := os.Mkdir(filepath.Join(root, ".kiro"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(root, ".kiro", "kiro-learn.json"), []byte(c.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if got := ProjectEnabled(root); got != want {
-			t.Errorf("%q: enabled %v, want %v", file, got, want)
-		}
-		broken := file == `{"enabled":` || file == `{"enabled":"no"}`
-		if got := ProjectProblem(root); (got != "") != broken {
-			t.Errorf("%q: problem %q", file, got)
+			if got := ProjectEnabled(root); got != c.on {
+				t.Errorf("enabled %v, want %v", got, c.on)
+			}
+			if got := ProjectProblem(root); (got != "") != c.problem {
+				t.Errorf("problem %q", got)
+			}
+		})
+	}
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, ".kiro"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !ProjectEnabled(root) || !ProjectEnabled("") {
+		t.Error("a project without a switch is off")
+	}
+}
+
+func TestSwitchInTheEnvironment(t *testing.T) {
+	for v, want := range map[string]bool{
+		"": false, "0": false, "false": false, "False": false, "no": false, "OFF": false,
+		"1": true, "true": true, "TRUE": true, "yes": true, "on": true, "2": true, "please": true,
+	} {
+		if got := Disabled(func(string) string { return v }); got != want {
+			t.Errorf("KIRO_LEARN_DISABLE=%s: disabled %v, want %v", v, got, want)
 		}
 	}
 }
@@ -136,7 +186,7 @@ func TestSettingsThatNeverEndAreNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !ProjectEnabled(root) || ProjectProblem(root) == "" {
+	if ProjectEnabled(root) || ProjectProblem(root) == "" {
 		t.Errorf("the project counts as %v, problem %q", ProjectEnabled(root), ProjectProblem(root))
 	}
 	if c, warnings := Load(d); !c.Enabled || len(warnings) != 1 {
