@@ -48,7 +48,7 @@ func (c *Collector) handler() http.Handler {
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "there is no "+r.Method+" "+strconv.Quote(r.URL.Path), nil)
 	})
-	return c.counted(c.guarded(byName(m)))
+	return c.counted(c.guarded(exact(byName(m))))
 }
 
 // counted marks every answer with our version and keeps the idle clock. A panic becomes a 500 and a log line without the
@@ -89,7 +89,7 @@ func (c *Collector) getHealth(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (c *Collector) postDrain(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("wait") == "" {
+	if r.URL.Query().Get("wait") != "true" {
 		c.wakeDrain()
 		w.WriteHeader(http.StatusAccepted)
 		return

@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,8 +89,10 @@ func (c *Collector) postForget(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var in client.Selection
-	if err := json.Unmarshal(b, &in); err != nil {
-		fail(w, http.StatusBadRequest, "the selection is not a JSON object of the right shape", nil)
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields() // a misspelt dry_run must not delete
+	if err := dec.Decode(&in); err != nil {
+		fail(w, http.StatusBadRequest, "the selection is not a JSON object of the right shape: "+strings.TrimPrefix(err.Error(), "json: "), nil)
 		return
 	}
 	sel, problem := selection(in)
@@ -120,6 +123,8 @@ func selection(in client.Selection) (sel store.Selection, problem string) {
 	}
 	ids, search := len(sel.Records)+len(sel.Events) > 0, sel.Contains != "" || !sel.Before.IsZero()
 	switch {
+	case sel.Contains != "" && strings.TrimSpace(sel.Contains) == "":
+		return sel, "contains must not be blank: everything holds a space"
 	case ids && (search || sel.All || sel.Session != ""), sel.All && (search || sel.Session != ""):
 		return sel, "name ids, or a session, or all, or a text and an age: not several of them"
 	case !ids && !search && !sel.All && sel.Session == "":
