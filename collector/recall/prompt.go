@@ -177,7 +177,7 @@ func (c *collect) add(term, surface []byte, k class, pos int) {
 // finish drops everything when only courtesy is left.
 func (c *collect) finish() []queryTerm {
 	for _, t := range c.terms {
-		if !t.chat && (t.class != classChar || len(c.terms) < 3) {
+		if c.keepStops || !t.chat && (t.class != classChar || len(c.terms) < 3) {
 			return c.terms
 		}
 	}

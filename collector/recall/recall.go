@@ -76,10 +76,13 @@ func New(src Source) *Engine {
 	return &Engine{src: src, cache: newDocCache(cacheBytes), tuning: defaults()}
 }
 
-// Search gives the records that match a prompt, best first and without a floor of relevance. A prompt without
-// informative words gives nothing. Errors are those of the source.
+// Search gives the records that match a prompt, best first and without a floor of relevance. The words of courtesy and of
+// any work count only where there are no others: whoever types "retry" or "go test" means it. Errors are those of the source.
 func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
-	f, err := e.find(ctx, q)
+	f, err := e.find(ctx, q, e.tuning.keepStops)
+	if err == nil && (f == nil || len(f.ranked) == 0) {
+		f, err = e.find(ctx, q, true)
+	}
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -107,8 +110,8 @@ type found struct {
 	against float64
 }
 
-func (e *Engine) find(ctx context.Context, q Query) (*found, error) {
-	p := parse(q.Text, e.tuning.keepStops)
+func (e *Engine) find(ctx context.Context, q Query, keepStops bool) (*found, error) {
+	p := parse(q.Text, keepStops)
 	if len(p.terms) == 0 {
 		return nil, nil
 	}

@@ -177,3 +177,17 @@ func TestContextLeavesOutItsOwnSession(t *testing.T) {
 		})
 	}
 }
+
+// A person who types a word that is courtesy in a prompt means it.
+func TestSearchFindsWordsThatPromptsArePaddedWith(t *testing.T) {
+	e, s := newEngine(t)
+	save(t, s, 0, event.Record{Title: "Retry policy of the uploader", Summary: "The uploader does retry five times."})
+	save(t, s, 1, event.Record{Title: "How to run go test", Summary: "Type go test ./... at the top."})
+	save(t, s, 2, event.Record{Title: "Invoices", Summary: "They are rounded at the end."})
+	for query, want := range map[string]string{"retry": "Retry policy of the uploader", "go test": "How to run go test", "how to run go test": "How to run go test"} {
+		got, err := e.Search(t.Context(), Query{Namespace: testSpace, Text: query})
+		if err != nil || len(got) == 0 || got[0].Title != want {
+			t.Errorf("%s: %d found, %v, want %s first", query, len(got), err, want)
+		}
+	}
+}
