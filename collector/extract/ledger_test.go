@@ -210,7 +210,8 @@ func TestTheLedgerIsBalancedWhateverTheModelDoes(t *testing.T) {
 	}{
 		{"good", "good", books{distilled: 2, model: 1}},
 		{"nothing worth keeping", "skip", books{distilled: 2}},
-		{"cut off", "cut", books{distilled: 2, model: 1}},
+		{"cut off", "cut good", books{distilled: 2, model: 1}},
+		{"always cut off", "cut", books{distilled: 2, rules: 2}},
 		{"one failure", "exit good", books{distilled: 2, model: 1}},
 		{"two failures", "prose empty good", books{distilled: 2, model: 1}},
 		{"it hangs once", "hang good", books{distilled: 2, model: 1}},

@@ -9,6 +9,9 @@ import (
 	"kiro-learn/internal/event"
 )
 
+// errCut means that an answer breaks off: half a sentence may say the opposite of the whole one.
+var errCut = errors.New("the answer breaks off in the middle of a record")
+
 // errNoRecords means that a model answered something else than it was asked for.
 var errNoRecords = errors.New("the answer holds neither a memory record nor <skip/>")
 
@@ -19,7 +22,7 @@ type drafted struct {
 }
 
 // parseAnswer reads the memory records of an answer, whatever stands around them: prose, code fences, another case,
-// quotes of any kind. The last one may lack its end. A record without a title is given the beginning of its summary, one
+// quotes of any kind. The last one may lack its end, if all that it holds is whole. A record without a title is given the beginning of its summary, one
 // with neither is passed over. An answer with no record in it is one that says to skip, or an error.
 func parseAnswer(answer string) ([]drafted, error) {
 	var out []drafted
@@ -31,6 +34,9 @@ func parseAnswer(answer string) ([]drafted, error) {
 			break
 		}
 		found, rest = true, after
+		if after == "" && breaksOff(answer, inner) {
+			return nil, errCut
+		}
 		if d, ok := draftOf(attrs, inner); ok {
 			out = append(out, d)
 		}
@@ -42,6 +48,23 @@ func parseAnswer(answer string) ([]drafted, error) {
 		return nil, nil
 	}
 	return nil, errNoRecords
+}
+
+// breaksOff tells whether an answer ends in the middle of its last record, of which inner is all there is.
+func breaksOff(answer, inner string) bool {
+	low := strings.TrimRight(asciiLower(answer), " \t\r\n`")
+	if strings.HasSuffix(low, "</memory_record>") || strings.HasSuffix(low, "/>") {
+		return false
+	}
+	if !strings.Contains(asciiLower(inner), "</summary>") {
+		return true
+	}
+	for _, whole := range [...]string{"summary", "facts", "fact", "concepts", "concept", "files", "file"} {
+		if strings.HasSuffix(low, "</"+whole+">") {
+			return false
+		}
+	}
+	return true
 }
 
 // nextElement finds the next element of a name, its attributes, what is in it, and what comes after it. One that does not

@@ -162,7 +162,8 @@ func TestParseAnswer(t *testing.T) {
 		{"another case and quotes", `<MEMORY_RECORD Type='Bug Fix' ><Title>t</TITLE><Summary>s</Summary></Memory_Record>`, []event.Record{rec("error", "t", "s")}, false},
 		{"no quotes", `<memory_record type=pattern><title>t</title><summary>s</summary></memory_record>`, []event.Record{rec("pattern", "t", "s")}, false},
 		{"an unknown type", `<memory_record type="epiphany"><title>t</title><summary>s</summary></memory_record>`, []event.Record{rec("discovery", "t", "s")}, false},
-		{"cut off", `<memory_record type="error"><title>t</title><summary>it went wro`, []event.Record{rec("error", "t", "it went wro")}, false},
+		{"no end", `<memory_record type="error"><title>t</title><summary>it went wrong</summary>`, []event.Record{rec("error", "t", "it went wrong")}, false},
+		{"no end, in a fence", "```xml\n<memory_record type=\"error\"><title>t</title><summary>s</summary><facts><fact>f</fact></facts>\n```\n", []event.Record{rec("error", "t", "s", "f")}, false},
 		{"cut off in a tag", `<memory_record type="error"><title>t</title><summary>s</summary></memory_record><memory_rec`, []event.Record{rec("error", "t", "s")}, false},
 		{"an end that is missing between two", `<memory_record type="error"><title>a</title><memory_record type="error"><title>b</title></memory_record>`, []event.Record{rec("error", "a", "a"), rec("error", "b", "b")}, false},
 		{"no title", `<memory_record type="error"><summary>what it was</summary></memory_record>`, []event.Record{rec("error", "what it was", "what it was")}, false},
@@ -177,12 +178,17 @@ func TestParseAnswer(t *testing.T) {
 		{"HTML", "<!DOCTYPE html><html><title>502 Bad Gateway</title></html>", nil, true},
 		{"JSON", `{"records":[]}`, nil, true},
 		{"nothing", "", nil, true},
+		{"cut off in the summary", `<memory_record type="error"><title>t</title><summary>allowed only after the release`, nil, true},
+		{"cut off in the title", `<memory_record type="error"><title>Deploys on Friday</tit`, nil, true},
+		{"cut off behind the title", `<memory_record type="error"><title>Deploys on Friday</title>`, nil, true},
+		{"cut off in a file", `<memory_record type="error"><title>t</title><summary>s</summary><files><file>src/main.go</fil`, nil, true},
+		{"cut off in the second", `<memory_record type="error"><title>t</title><summary>s</summary></memory_record><memory_record type="error"><title>u`, nil, true},
 		{"other tags that begin so", "<memory_records><skipped/></memory_records>", nil, true},
 		{"huge", strings.Repeat("<", 5<<20), nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			drafts, err := parseAnswer(c.answer)
-			if c.fails != errors.Is(err, errNoRecords) {
+			if c.fails != (errors.Is(err, errNoRecords) || errors.Is(err, errCut)) {
 				t.Fatalf("gave %v", err)
 			}
 			var got []event.Record
