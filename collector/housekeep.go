@@ -72,21 +72,23 @@ func (c *Collector) upkeep(ctx context.Context, check bool) {
 	c.store.DropOldBackups()
 }
 
-// mend checks the database and makes its indexes anew when they are damaged.
+// mend checks the database and makes its indexes anew when they are damaged. Only what a check has found after that counts
+// as damage: one that could not be finished says nothing.
 func (c *Collector) mend(ctx context.Context) error {
 	problems, err := c.store.Check(ctx)
 	if err != nil || len(problems) == 0 {
 		return err
 	}
-	c.damage.Store(&problems[0])
 	c.o.Log.Error("the database is damaged, and its indexes are made anew", errors.New(problems[0]), logfile.Int("problems", int64(len(problems))))
-	if err := c.store.Repair(ctx); err != nil {
-		return err
-	}
-	if problems, err = c.store.Check(ctx); err == nil && len(problems) == 0 {
+	failed := c.store.Repair(ctx)
+	left, err := c.store.Check(ctx)
+	switch {
+	case err != nil:
+		return errors.Join(failed, err)
+	case len(left) == 0:
 		c.damage.Store(nil)
-	} else if err == nil {
-		err = fmt.Errorf("%s; save what can be read with: kiro-learn export FILE", problems[0])
+		return failed
 	}
-	return err
+	c.damage.Store(&left[0])
+	return errors.Join(failed, fmt.Errorf("%s; save what can be read with: kiro-learn export FILE", left[0]))
 }

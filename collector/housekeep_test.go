@@ -2,6 +2,8 @@ package collector
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -70,5 +72,57 @@ func TestADamagedDatabaseIsSaidToBe(t *testing.T) {
 	}
 	if b, err := os.ReadFile(w.dirs.Database()); err != nil || !strings.HasPrefix(string(b), "no database") {
 		t.Errorf("the file was touched: %.20q, %v", b, err)
+	}
+}
+
+func TestOnlyWhatCannotBeMendedCountsAsDamage(t *testing.T) {
+	w := newWorld(t)
+	s, err := store.Open(w.dirs.Database(), store.Options{Index: recall.Index{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	e := w.event(event.KindNote, "s", "", event.TextBody("zebraqux"))
+	if _, err := s.AddEvents(t.Context(), []event.Event{e}); err != nil {
+		t.Fatal(err)
+	}
+	c := &Collector{o: Options{Dirs: w.dirs, Config: w.config, Log: logfile.New(w.dirs.LogFile(), "", "collector", nil), Now: time.Now}, store: s}
+	harm := func(query string) {
+		t.Helper()
+		db, err := sql.Open("sqlite", "file:"+w.dirs.Database()+"?_pragma=busy_timeout(10000)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	harm("INSERT INTO search(rowid, title) VALUES (9999, 'ghost')")
+	off, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.mend(off); !errors.Is(err, context.Canceled) || c.damage.Load() != nil {
+		t.Errorf("broken off: %v, damage %v", err, c.damage.Load())
+	}
+	if err := c.mend(t.Context()); err != nil || c.damage.Load() != nil {
+		t.Errorf("mended: %v, damage %v", err, c.damage.Load())
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(w.dirs.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[39] += 7 // more free pages than there are
+	if err := os.WriteFile(w.dirs.Database(), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c.store, err = store.Open(w.dirs.Database(), store.Options{Index: recall.Index{}}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.store.Close() }()
+	if err := c.mend(t.Context()); err == nil || c.damage.Load() == nil || !strings.Contains(err.Error(), "kiro-learn export") {
+		t.Errorf("cannot be mended: %v, damage %v", err, c.damage.Load())
 	}
 }

@@ -2,12 +2,16 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // backupAge is how long a backup that was made before a migration is kept.
@@ -68,37 +72,70 @@ func (s *Store) DropOldBackups() {
 }
 
 // Check reads the whole database and the search index and tells what is wrong with them, at most a few lines; nothing
-// when all is well. It takes a second for every few hundred megabytes; other readers and the writer go on.
+// when all is well. It takes a second for every few hundred megabytes; other readers and the writer go on. What it tells
+// has been seen twice. A check that comes to no end gives an error, which says nothing of the database.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
-	lines, err := column[string](ctx, s.read, "PRAGMA integrity_check(8)")
-	if err != nil {
-		return nil, fmt.Errorf("check the database: %w", err)
+	for range 2 {
+		if problems, err = s.look(ctx); err != nil {
+			return nil, fmt.Errorf("check the database: %w", err)
+		}
+		if len(problems) == 0 {
+			return nil, s.noteCheck(ctx)
+		}
 	}
+	return problems, nil
+}
+
+// checking are the parameters of a connection that checks.
+var checking = []string{"mode=ro", "_pragma=query_only(1)"}
+
+// look reads all of the database once, as it is at one moment. It opens the file for itself: a connection that has
+// searched remembers how the search index was laid out then, and checks what is there now against that.
+func (s *Store) look(ctx context.Context) (problems []string, err error) {
+	db, err := open(s.path, 1, checking...)
+	if err != nil {
+		err = damage(ctx, &problems, err)
+		return problems, err
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	lines, err := column[string](ctx, tx, "PRAGMA integrity_check(8)")
 	for _, l := range lines {
-		if l != "ok" {
+		if strings.HasPrefix(l, "unable to validate ") { // out of memory, or interrupted, or the disk did not answer
+			err = errors.Join(err, errors.New(l))
+		} else if l != "ok" {
 			problems = append(problems, l)
 		}
 	}
-	var missing, extra int
-	err = s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM records r WHERE NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = r.id)),
-		(SELECT count(*) FROM search_docsize d WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.id = d.id))`).Scan(&missing, &extra)
-	if err != nil {
-		return nil, fmt.Errorf("check the search index: %w", err)
+	if err := damage(ctx, &problems, err); err != nil {
+		return nil, err
 	}
+	var missing, extra int
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM records r WHERE NOT EXISTS (SELECT 1 FROM search_docsize d WHERE d.id = r.id)),
+		(SELECT count(*) FROM search_docsize d WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.id = d.id))`).Scan(&missing, &extra)
 	if missing+extra > 0 {
 		problems = append(problems, fmt.Sprintf("the search index lacks %d records and has %d too many", missing, extra))
 	}
-	err = s.submit(ctx, func(w *writerTx) error {
-		_, err := w.conn.ExecContext(context.Background(), "INSERT INTO search(search) VALUES ('integrity-check')")
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		problems = append(problems, "the search index is damaged: "+err.Error())
+	err = damage(ctx, &problems, err)
+	return problems, err
+}
+
+// damage adds an error to the problems if it says that the file is damaged, and gives back any other: a check that was
+// broken off, or that got no answer.
+func damage(ctx context.Context, problems *[]string, err error) error {
+	var e *sqlite.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB):
+		*problems = append(*problems, e.Error())
+		return nil
 	}
-	if err := ctx.Err(); err != nil || len(problems) > 0 {
-		return problems, err
-	}
-	return nil, s.noteCheck(ctx)
+	return err
 }
 
 // checkEvery is how often a database is checked that was closed well each time.

@@ -88,6 +88,7 @@ func TestCheckFindsWhatRepairMends(t *testing.T) {
 		{"records that are not indexed", "DELETE FROM search WHERE rowid IN (SELECT id FROM records LIMIT 2)"},
 		{"index entries of no record", "INSERT INTO search(rowid, title) VALUES (9999, 'ghost')"},
 		{"words that were lost", "DELETE FROM search_data WHERE id > 10"},
+		{"bytes that were flipped", "UPDATE search_data SET block = CAST(substr(block, 1, length(block) - 3) || x'a5a5a5' AS BLOB) WHERE id > 10"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := newGarden(t)
@@ -117,6 +118,154 @@ func TestCheckFindsWhatRepairMends(t *testing.T) {
 				t.Errorf("%s found, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestACheckBesideSearchesAndWritesIsRight: a connection that has searched remembers how the index was laid out.
+func TestACheckBesideSearchesAndWritesIsRight(t *testing.T) {
+	g := newGarden(t)
+	n := 0
+	write := func(count int) error {
+		for range count {
+			n++
+			if _, err := g.AddRecord(context.Background(), testRecord(nsA, fmt.Sprintf("record %d about w%d", n, n%7))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	search := func() {
+		t.Helper()
+		if _, err := g.Candidates(t.Context(), nsA, []string{"w1"}, Filter{}, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound := func(when string) {
+		t.Helper()
+		if problems, err := g.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("%s: %v, %v", when, problems, err)
+		}
+	}
+	if err := write(10); err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []int{1, 2, 4, 16} {
+		search()
+		if err := write(count); err != nil {
+			t.Fatal(err)
+		}
+		sound(fmt.Sprint("a search, then ", count, " writes"))
+	}
+	stop, wrote := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				wrote <- nil
+				return
+			default:
+			}
+			if err := write(1); err != nil {
+				wrote <- err
+				return
+			}
+		}
+	}()
+	for range 5 {
+		search()
+		sound("beside a writer")
+	}
+	close(stop)
+	if err := <-wrote; err != nil {
+		t.Fatal(err)
+	}
+	if due, _, err := g.CheckDue(t.Context()); due || err != nil {
+		t.Errorf("checked, and due again: %v, %v", due, err)
+	}
+}
+
+// TestWritesGoOnDuringACheck holds a check's view of the database open.
+func TestWritesGoOnDuringACheck(t *testing.T) {
+	g := newGarden(t)
+	g.save(testRecord(nsA, "alpha"))
+	db, err := open(g.path, 1, checking...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	rows, err := tx.Query("PRAGMA integrity_check(8)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	g.save(testRecord(nsA, "beta"))
+}
+
+func TestACheckThatIsBrokenOffFindsNothing(t *testing.T) {
+	g := newGarden(t)
+	g.save(testRecord(nsA, "alpha"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if problems, err := g.Check(ctx); !errors.Is(err, context.Canceled) || len(problems) > 0 {
+		t.Errorf("%v, %v", problems, err)
+	}
+	none := filepath.Join(t.TempDir(), "none.db")
+	if err := os.WriteFile(none, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, unfit := open(none, 1)
+	_, unread := column[string](t.Context(), g.read, "SELECT * FROM nothing")
+	for name, c := range map[string]struct {
+		err   error
+		found bool
+	}{"no database": {unfit, true}, "no such table": {unread, false}} {
+		var problems []string
+		if rest := damage(t.Context(), &problems, c.err); c.err == nil || (rest == nil) != c.found || (len(problems) > 0) != c.found {
+			t.Errorf("%s: %v gave %v and %v", name, c.err, problems, rest)
+		}
+	}
+}
+
+// TestADamagedPageIsFoundAndMended flips the last bytes of a page of an index, where its first row lies.
+func TestADamagedPageIsFoundAndMended(t *testing.T) {
+	g := newGarden(t)
+	for i := range 5 {
+		g.save(testRecord(nsA, fmt.Sprint("alpha ", i)))
+	}
+	var root, size int64
+	if err := g.read.QueryRow("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'sqlite_autoindex_records_1'").Scan(&root, &size); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(g.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := root*size - 3; i < root*size; i++ {
+		b[i] ^= 0x55
+	}
+	if err := os.WriteFile(g.path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := openTest(t, g.path)
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) == 0 {
+		t.Fatalf("%v, %v", problems, err)
+	}
+	if due, _, err := s.CheckDue(t.Context()); !due || err != nil {
+		t.Errorf("damaged, and noted as sound: %v", err)
+	}
+	if err := s.Repair(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("after the repair: %v, %v", problems, err)
 	}
 }
 
