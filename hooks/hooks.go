@@ -212,8 +212,11 @@ func home() string {
 	return ""
 }
 
+// resolver finds whose memory it is. Nothing is noted of a project that has switched us off.
 func resolver(d config.Dirs) project.Resolver {
-	return project.Resolver{Home: home(), Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects"), Secret: privacy.Holds}
+	return project.Resolver{Home: home(), Temp: os.TempDir(), Memory: filepath.Join(d.State, "projects"), Secret: func(root string) bool {
+		return privacy.Holds(root) || !config.ProjectEnabled(root)
+	}}
 }
 
 func (h *hook) namespace() string { return event.Namespace(h.actor, h.project.ID) }
