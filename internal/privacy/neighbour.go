@@ -219,33 +219,3 @@ func (s *scan) putty(i int) int {
 	return s.redact(from, from+end)
 }
 
-// pair redacts the second of two strings, between which the comma at i stands, when the first is the name of a secret: a
-// header as ["Authorization", "Bearer …"], an argument list as ("DB_PASSWORD", "…").
-func (s *scan) pair(i int) int {
-	if i < 4 || strings.IndexByte("\"'`", s.t[i-1]) < 0 {
-		return 0
-	}
-	from := s.back(i-1, alnum|under|dash|dot, 64)
-	if from == 0 || s.t[from-1] != s.t[i-1] {
-		return 0
-	}
-	k := kindOf(s.t[from : i-1])
-	if k == plain || k == signature {
-		return 0
-	}
-	if b := s.trimBack(from-1, " \t"); b > 0 && (s.t[b-1] == ':' || s.t[b-1] == '=') {
-		return 0 // a value, and behind the comma the next name
-	}
-	v := i + 1
-	for v < len(s.t) && v < i+64 && strings.IndexByte(" \t\r\n", s.t[v]) >= 0 {
-		v++
-	}
-	if v >= len(s.t) || strings.IndexByte("\"'`", s.t[v]) < 0 {
-		return 0
-	}
-	a, b := s.quotedValue(v, 0)
-	if _, _, dig := count(s.t[a:b]); k == password && (dig == 0 || namesSecret(s.t[a:b])) {
-		return 0 // two names
-	}
-	return s.judge(k, quoted, a, b)
-}
