@@ -34,6 +34,9 @@ const (
 // "name": "value", name := "value", <name>value</name> and their kin. It gives the end of the secret, zero if none.
 func (s *scan) assignment(i int) int {
 	if s.t[i] == '>' {
+		if i > 1 && s.t[i-1] == '-' {
+			return s.arrow(i)
+		}
 		return s.element(i)
 	}
 	from, end := s.nameBefore(i)
@@ -41,7 +44,7 @@ func (s *scan) assignment(i int) int {
 	if s.t[i] >= utf8.RuneSelf {
 		v = i + len("：")
 	}
-	if from == end && hasSuffix(s.t[max(0, end-15):end], "密码", "口令", "パスワード", "비밀번호") {
+	if end-from < 2 && hasSuffix(s.t[max(0, end-15):end], "密码", "口令", "パスワード", "비밀번호", "ароль", "ontraseña") {
 		return s.value(password, bare, v, false)
 	}
 	if from == end || s.t[i] == '=' && from > 0 && s.class[s.t[from-1]]&sym64 != 0 && mixed(s.t[from:end]) {
@@ -51,6 +54,11 @@ func (s *scan) assignment(i int) int {
 	if k == plain && s.t[i] == '=' && isType(s.t[from:end]) { // password: str = "…", var password string = "…"
 		from, end = s.nameBefore(s.trimBack(from, " :"))
 		k = kindOf(s.t[from:end])
+	}
+	if k == plain && s.t[i] == ':' {
+		if to := s.noted(from, end, v); to > 0 {
+			return to
+		}
 	}
 	if k == plain && isWord(s.t[from:end], "value") {
 		k = s.valueOf(from)
@@ -67,6 +75,9 @@ func (s *scan) assignment(i int) int {
 	for v < len(s.t) && v < i+4 && strings.IndexByte("=:>~", s.t[v]) >= 0 {
 		v++
 	}
+	if s.t[i] == ':' && from > 1 && (strings.HasPrefix(s.t[v:], "**") || strings.HasPrefix(s.t[v:], "__")) && s.t[v] == s.t[from-1] {
+		v += 2 // **Password:** …
+	}
 	if q := v + backslashes(s.t, v); end == i && from > 0 && q < len(s.t) && s.t[q] == s.t[from-1] && strings.IndexByte("\"'`", s.t[q]) >= 0 {
 		return 0 // "PASSWORD="+value: the quote ends the string
 	}
@@ -82,6 +93,12 @@ func (s *scan) assignment(i int) int {
 	}
 	if s.t[i] == ':' {
 		if to := s.blockScalar(k, from, v); to > 0 {
+			return to
+		}
+		if to := s.below(k, from, v); to > 0 {
+			return to
+		}
+		if to := s.diceware(from, end, v); to > 0 {
 			return to
 		}
 	}
@@ -129,7 +146,7 @@ func (s *scan) flag(i int) int {
 // nameBefore finds the name that ends before i, past spaces, quotes and brackets.
 func (s *scan) nameBefore(i int) (from, end int) {
 	end = s.trimBack(i, " \t?!")
-	end = s.trimBack(end, "\"'`])\\")
+	end = s.trimBack(end, "\"'`])\\*")
 	from = s.back(end, alnum|under|dash|dot, 64)
 	if from < end && from > 0 && s.t[from-1] == '\\' && strings.IndexByte("nrt", s.t[from]) >= 0 {
 		from++ // the n of an escaped newline

@@ -177,8 +177,40 @@ func (s *scan) command(from, end int) int {
 		if s.t[end] == '\t' {
 			return s.given(v, s.bareEnd(v, true), 1)
 		}
+		if strings.HasSuffix(s.t[:from], "ConvertTo-") {
+			if strings.HasPrefix(s.t[v:], "-String ") {
+				v = s.blank(v + len("-String "))
+			}
+			if v < len(s.t) && (s.t[v] == '"' || s.t[v] == '\'') {
+				a, b := s.quotedValue(v, 0)
+				return s.given(a, b, 1)
+			}
+		}
+	case "net":
+		return s.netUse(v)
 	}
 	return 0
+}
+
+// netUse redacts the password of "net use z: \\\\server\\share password /user:mia", behind whose net v is.
+func (s *scan) netUse(v int) int {
+	line := s.ahead(v)
+	if !strings.HasPrefix(line, "use ") || !strings.Contains(line, "/user:") {
+		return 0
+	}
+	share := strings.Index(line, ` \\`)
+	if share < 0 {
+		return 0
+	}
+	at := share + 1 + strings.IndexByte(line[share+1:]+" ", ' ') + 1
+	if at >= len(line) {
+		return 0
+	}
+	end := at + strings.IndexByte(line[at:]+" ", ' ')
+	if line[at] == '/' || line[at] == '*' {
+		return 0
+	}
+	return s.given(v+at, v+end, 3)
 }
 
 // blank is the index behind the spaces and tabs at i.

@@ -218,4 +218,3 @@ func (s *scan) putty(i int) int {
 	}
 	return s.redact(from, from+end)
 }
-

@@ -8,6 +8,8 @@ var contextRules = [...]contextRule{
 	{"assignment", "a value behind a name such as password, api_key, client_secret: = : := => and their kin", "https://cwe.mitre.org/data/definitions/798.html"},
 	{"environment", "the same, however weak, in capitals: DB_PASSWORD=abc", "https://12factor.net/config"},
 	{"passphrase", "several words between quotes behind such a name, if they are no sentence about it", "https://pages.nist.gov/800-63-4/sp800-63b.html"},
+	{"note", "a value of letters and digits that a note, a table or a sentence gives as a password", "https://cwe.mitre.org/data/definitions/312.html"},
+	{"call", "the argument of setPassword('…') and its kin", "https://cwe.mitre.org/data/definitions/798.html"},
 	{"number", "digits behind the name of a password", "https://pages.nist.gov/800-63-4/sp800-63b.html"},
 	{"yaml-block", "the lines behind password: |", "https://yaml.org/spec/1.2.2/#81-block-scalar-styles"},
 	{"pair", "the string behind the name of a header or a secret: [\"Authorization\", \"…\"]", "https://fetch.spec.whatwg.org/#headers-class"},

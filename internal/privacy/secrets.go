@@ -172,7 +172,11 @@ func (s *scan) mark(i int) int {
 	case '$', '{':
 		end = s.hash(i)
 	case '|', '<':
-		end = s.piped(i)
+		if end = s.piped(i); end == 0 && s.t[i] == '|' {
+			end = s.row(i)
+		}
+	case '(':
+		end = s.setter(i)
 	case '-':
 		if end = s.keyBlock(i); end == 0 {
 			if end = s.flag(i); end == 0 {

@@ -30,7 +30,7 @@ func kindOf(name string) kind {
 	n := string(flat)
 	switch n[len(n)-1] {
 	case 'd', 'e', 't', 's', 'p', 'w':
-		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "storepass", "keypass") || lastWord(name, "pass") || lastWord(name, "pw") {
+		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "storepass", "keypass", "passwort", "kennwort", "motdepasse") || lastWord(name, "pass") || lastWord(name, "pw") {
 			return password
 		}
 	}

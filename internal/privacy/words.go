@@ -13,7 +13,7 @@ func (s *scan) prose(from, end int) int {
 	k := password
 	before := s.t[max(0, from-12):from]
 	switch word := s.t[from:end]; {
-	case isWord(word, "password", "passwd", "passphrase", "pwd"):
+	case isWord(word, "password", "passwd", "passphrase", "pwd", "pw", "passwort"):
 	case isWord(word, "token", "secret"):
 		k = apiToken
 	case isWord(word, "key") && namesKey(before):
@@ -24,7 +24,7 @@ func (s *scan) prose(from, end int) int {
 	}
 	v := end + 1
 	verb := false
-	for _, w := range [...]string{"is ", "was ", "to ", "is: "} {
+	for _, w := range [...]string{"is ", "was ", "to ", "is: ", "ist "} {
 		if strings.HasPrefix(s.t[v:], w) {
 			v += len(w)
 			verb = true
@@ -48,6 +48,11 @@ func (s *scan) prose(from, end int) int {
 	if e := s.run(v, base64s); k == apiToken && e-v == 40 && mixed(s.t[v:e]) {
 		return s.redact(v, e) // the secret key of AWS
 	}
+	if !verb && k == password {
+		if to := s.told(from, v); to > 0 {
+			return to
+		}
+	}
 	if !verb && !strings.Contains(s.t[max(0, from-80):from], "login ") {
 		return 0
 	}
@@ -61,6 +66,23 @@ func (s *scan) prose(from, end int) int {
 		return 0
 	}
 	return s.judge(k, bare, v, to)
+}
+
+// told redacts the password of "use password …" and of "the password for staging is …", whose word password begins at from
+// and behind which v is.
+func (s *scan) told(from, v int) int {
+	if hasSuffix(strings.ToLower(s.t[max(0, from-8):from]), "use ", "using ", "use the ", "with the ") {
+		return s.written(v)
+	}
+	rest := s.ahead(v)
+	rest = rest[:min(len(rest), 48)]
+	if !strings.HasPrefix(rest, "for ") && !strings.HasPrefix(rest, "on ") && !strings.HasPrefix(rest, "of ") {
+		return 0
+	}
+	if k := strings.Index(rest, " is "); k > 0 && strings.Count(rest[:k], " ") < 4 && !strings.ContainsAny(rest[:k], ".,;:") {
+		return s.written(v + k + len(" is "))
+	}
+	return 0
 }
 
 // inSQL tells whether the word at from, behind which a string stands, belongs to a statement about a user.
