@@ -55,7 +55,7 @@ func (s *scan) assignment(i int) int {
 		from, end = s.nameBefore(s.trimBack(from, " :"))
 		k = kindOf(s.t[from:end])
 	}
-	if k == plain && s.t[i] == ':' {
+	if k == plain && s.t[i] == ':' && v < len(s.t) && s.t[v] == ' ' && from > 0 && (s.t[end] == ')' || s.t[from-1] == ' ') {
 		if to := s.noted(from, end, v); to > 0 {
 			return to
 		}

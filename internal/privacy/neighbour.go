@@ -36,11 +36,17 @@ func (s *scan) mentions(m mention) bool {
 //   - data and stringData of kind: Secret: https://kubernetes.io/docs/concepts/configuration/secret/
 //   - the private members of a key with "kty": https://www.rfc-editor.org/rfc/rfc7517
 //   - the lines behind Private-Lines: https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html
-//   - a number that is called a password.
+//   - a number that is called a password
+//   - the value in {"password": {"value": "…"}}, and the list in {"passwords": ["…"]}.
 func (s *scan) neighbour(i int) int {
 	from, end := s.nameBefore(i)
 	switch name := s.t[from:end]; name {
+	case "passwords":
+		return s.several(i)
 	case "Value", "value", "default":
+		if to := s.wrappedValue(from, i); to > 0 {
+			return to
+		}
 		if s.mentions(secureString) || s.mentions(sensitive) {
 			return s.besides(i, func(around string) bool {
 				return strings.Contains(around, "SecureString") || strings.Contains(around, `sensitive": true`) ||
@@ -69,6 +75,39 @@ func (s *scan) neighbour(i int) int {
 		}
 	}
 	return 0
+}
+
+// wrappedValue redacts the string behind the colon at i, if the object in which its name at from stands first is the value
+// of a secret's name.
+func (s *scan) wrappedValue(from, i int) int {
+	open := s.trimBack(from, " \t\r\n\"")
+	if open < 2 || s.t[open-1] != '{' {
+		return 0
+	}
+	colon := s.trimBack(open-1, " \t")
+	if colon == 0 || s.t[colon-1] != ':' {
+		return 0
+	}
+	a, b := s.nameBefore(colon - 1)
+	k := kindOf(s.t[a:b])
+	v := s.blank(i + 1)
+	if k != password && k != apiToken || v >= len(s.t) || s.t[v] != '"' {
+		return 0
+	}
+	a, b = s.quotedValue(v, 0)
+	return s.judge(k, quoted, a, b)
+}
+
+// several redacts the strings of the list behind the colon at i, if the first of them looks like a password.
+func (s *scan) several(i int) int {
+	v := s.blank(i + 1)
+	if v+1 >= len(s.t) || s.t[v] != '[' || s.t[v+1] != '"' {
+		return 0
+	}
+	if a, b := s.quotedValue(v+1, 0); !chosen(s.t[a:b]) {
+		return 0
+	}
+	return s.inside(v)
 }
 
 // isSensitive finds sensitive = true of Terraform's own language.

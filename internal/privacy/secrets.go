@@ -176,7 +176,9 @@ func (s *scan) mark(i int) int {
 			end = s.row(i)
 		}
 	case '(':
-		end = s.setter(i)
+		if s.t[i-min(i, 1)]|0x20 == 'd' {
+			end = s.setter(i)
+		}
 	case '-':
 		if end = s.keyBlock(i); end == 0 {
 			if end = s.flag(i); end == 0 {

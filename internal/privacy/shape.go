@@ -30,11 +30,13 @@ func kindOf(name string) kind {
 	n := string(flat)
 	switch n[len(n)-1] {
 	case 'd', 'e', 't', 's', 'p', 'w':
-		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "storepass", "keypass", "passwort", "kennwort", "motdepasse") || lastWord(name, "pass") || lastWord(name, "pw") {
+		if hasSuffix(n, "password", "passwd", "passphrase", "passcode", "pwd", "userpass", "dbpass", "storepass", "keypass") || lastWord(name, "pass") || lastWord(name, "pw") {
 			return password
 		}
 	}
 	switch n {
+	case "passwort", "kennwort", "motdepasse":
+		return password
 	case "secretstring", "secretbinary": // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
 		return entire
 	case "authorization", "proxyauthorization", "xauthorization":

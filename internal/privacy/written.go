@@ -31,14 +31,11 @@ func (s *scan) written(v int) int {
 // noted redacts the value at v of a name that goes on behind the word password: password (staging): …, password for the
 // db: …, the admin password for staging is: …. Its last word is from from to end.
 func (s *scan) noted(from, end, v int) int {
-	if from == 0 || s.t[end] != ')' && s.t[from-1] != ' ' || v >= len(s.t) || s.t[v] != ' ' {
-		return 0
-	}
 	if s.t[from:end] == "passe" && hasSuffix(s.t[:from], "ot de ") {
 		return s.value(password, bare, v, false)
 	}
 	before := s.t[max(0, end-64):end]
-	k := strings.LastIndex(before, "assword")
+	k := strings.Index(before, "assword")
 	if k < 1 || before[k-1]|0x20 != 'p' || strings.IndexByte(before[k:], '\n') >= 0 {
 		return 0
 	}
