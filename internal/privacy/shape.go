@@ -249,6 +249,9 @@ func isCode(v string, f form) bool {
 	if f == direct && strings.Contains(v, ".") && isChain(v) && namesSecret(v) {
 		return true // t.password
 	}
+	if f == environ && v[0] <= 'Z' && !strings.Contains(v, ".") && !namesSecret(v) {
+		return false // a word or letters that were drawn: a variable begins with a small letter
+	}
 	if f == direct || f == environ {
 		return dig == 0 && up > 0 && low > 0 && isChain(v) && !scrambled(v)
 	}
