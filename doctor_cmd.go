@@ -116,7 +116,7 @@ func (a *app) live(env install.Env) install.Live {
 	if problem := config.ProjectProblem(env.Project); problem != "" {
 		l.ConfigWarnings = append(l.ConfigWarnings, problem)
 	}
-	l.Collector = install.CollectorState{Error: s.Problem}
+	l.Collector = install.CollectorState{Error: s.Problem, Failure: s.StartFailure}
 	if a.config.Collector.URL == "" {
 		l.Collector.Socket = s.Address
 	}

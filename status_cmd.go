@@ -15,20 +15,22 @@ import (
 
 // state is how things are, without starting anything.
 type state struct {
-	Version   string               `json:"version"`
-	Enabled   bool                 `json:"enabled"`
-	Collector *client.Health       `json:"collector"` // null: none answers
-	Problem   string               `json:"problem,omitempty"`
-	Address   string               `json:"address"`
-	Outbox    outbox.Status        `json:"outbox"`
-	Totals    map[string]int       `json:"totals"`
-	LastEvent map[string]time.Time `json:"last_event"` // by surface
-	Engine    client.Engine        `json:"engine"`
-	Damage    string               `json:"damage,omitempty"` // of the database, which could not be mended
-	Log       string               `json:"log"`
-	Settings  string               `json:"settings"`
-	Off       string               `json:"off,omitempty"` // why hooks do nothing here
-	Database  string               `json:"database"`
+	Version   string         `json:"version"`
+	Enabled   bool           `json:"enabled"`
+	Collector *client.Health `json:"collector"` // null: none answers
+	Problem   string         `json:"problem,omitempty"`
+
+	StartFailure string               `json:"start_failure,omitempty"` // of the last collector, where none runs
+	Address      string               `json:"address"`
+	Outbox       outbox.Status        `json:"outbox"`
+	Totals       map[string]int       `json:"totals"`
+	LastEvent    map[string]time.Time `json:"last_event"` // by surface
+	Engine       client.Engine        `json:"engine"`
+	Damage       string               `json:"damage,omitempty"` // of the database, which could not be mended
+	Log          string               `json:"log"`
+	Settings     string               `json:"settings"`
+	Off          string               `json:"off,omitempty"` // why hooks do nothing here
+	Database     string               `json:"database"`
 }
 
 func (a *app) look() (state, error) {
@@ -49,6 +51,7 @@ func (a *app) look() (state, error) {
 		if !errors.Is(err, client.ErrAbsent) {
 			s.Problem = err.Error()
 		}
+		s.StartFailure = a.dirs.StartFailure()
 		return s, nil
 	}
 	s.Collector = &h
@@ -98,6 +101,8 @@ func (c statusCmd) Run(a *app) error {
 		}
 	case s.Problem != "":
 		p("collector  does not answer: %s", s.Problem)
+	case s.StartFailure != "":
+		p("collector  does not start: %s", safe(s.StartFailure))
 	default:
 		p("collector  not running; the next hook starts it")
 	}

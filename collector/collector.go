@@ -20,6 +20,7 @@ import (
 	"kiro-learn/collector/store"
 	"kiro-learn/collector/summary"
 	"kiro-learn/collector/viewer"
+	"kiro-learn/internal/atomicfile"
 	"kiro-learn/internal/config"
 	"kiro-learn/internal/eventid"
 	"kiro-learn/internal/logfile"
@@ -78,6 +79,21 @@ type Collector struct {
 	served    atomic.Int64 // requests answered
 }
 
+// openStore opens the database, or says what to do about it.
+func openStore(o Options, changed func(store.Change)) (*store.Store, error) {
+	st, err := store.Open(o.Dirs.Database(), store.Options{Index: recall.Index{}, Now: o.Now, Changed: changed})
+	if err == nil {
+		return st, nil
+	}
+	if errors.Is(err, store.ErrNewer) {
+		return nil, fmt.Errorf("%w; install that version again, or move %s away", err, o.Dirs.Database())
+	}
+	if text := err.Error(); strings.Contains(text, "malformed") || strings.Contains(text, "not a database") {
+		return nil, fmt.Errorf("%w; it is damaged: move it away, or put a backup (%s.before-…) in its place; new events wait in the outbox meanwhile", err, o.Dirs.Database())
+	}
+	return nil, err
+}
+
 // Run is a collector's whole life: it returns when ctx ends, when the collector has been idle for long enough, or when a
 // newer version asked it to leave. It gives ErrRunning where another one is alive.
 func Run(ctx context.Context, o Options) (err error) {
@@ -94,15 +110,11 @@ func Run(ctx context.Context, o Options) (err error) {
 		queue: outbox.New(o.Dirs.Outbox(), outbox.Options{MaxBytes: o.Config.Outbox.MaxBytes}),
 		ids:   eventid.New(o.Dirs.State, o.Now), scrub: privacy.Scrubber{Secrets: o.Config.Privacy.RedactSecrets},
 	}
-	if c.store, err = store.Open(o.Dirs.Database(), store.Options{Index: recall.Index{}, Now: o.Now, Changed: c.changed}); err != nil {
-		if errors.Is(err, store.ErrNewer) {
-			return fmt.Errorf("%w; install that version again, or move %s away", err, o.Dirs.Database())
-		}
-		if text := err.Error(); strings.Contains(text, "malformed") || strings.Contains(text, "not a database") {
-			return fmt.Errorf("%w; it is damaged: move it away, or put a backup (%s.before-…) in its place; new events wait in the outbox meanwhile", err, o.Dirs.Database())
-		}
+	if c.store, err = openStore(o, c.changed); err != nil {
+		_ = atomicfile.WriteUnsynced(o.Dirs.FailureFile(), []byte(err.Error()), 0o600) // for status and doctor; the log says it too
 		return err
 	}
+	_ = os.Remove(o.Dirs.FailureFile())
 	defer func() { err = errors.Join(err, c.store.Close()) }()
 	c.recall = recall.New(c.store)
 	c.embedding = c.newEmbedding()

@@ -60,6 +60,7 @@ type CollectorState struct {
 	Socket  string // path, "" when it listens elsewhere
 	Error   string // why it could not be asked; "" when none runs, which is no fault
 	Damage  string // of its database, which could not be mended
+	Failure string // why the last one did not start, where none runs
 }
 
 // ModelState is how the language model does that makes the records.

@@ -117,6 +117,9 @@ func (d *doctor) collector(check string) {
 	if c.Error != "" {
 		d.report(Finding{Check: check, Status: Fail, Detail: "the collector cannot be asked: " + c.Error, Fix: "kiro-learn collector stop, then kiro-learn collector start"}, nil)
 	}
+	if c.Failure != "" && !c.Running {
+		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Database(), Detail: "the collector does not start: " + c.Failure, Fix: "do what it says, then type: kiro-learn collector start"}, nil)
+	}
 	if c.Damage != "" {
 		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Database(), Detail: "the database is damaged: " + c.Damage, Fix: "save what can be read: kiro-learn export FILE; then kiro-learn collector stop, move the database away and kiro-learn import FILE"}, nil)
 	}

@@ -5,6 +5,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/adrg/xdg"
 )
@@ -55,6 +56,18 @@ func (d Dirs) Socket() string { return filepath.Join(d.Run, "collector.sock") }
 
 // AddressFile records where the running collector listens, so that programs with other environments find it.
 func (d Dirs) AddressFile() string { return filepath.Join(d.State, "collector.addr") }
+
+// FailureFile says why the last collector did not start. It is there only while none has started since.
+func (d Dirs) FailureFile() string { return filepath.Join(d.State, "collector.failed") }
+
+// StartFailure is why the last collector did not start, "" when it did.
+func (d Dirs) StartFailure() string {
+	b, err := os.ReadFile(d.FailureFile())
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b[:min(len(b), 2000)]))
+}
 
 // Sessions is the directory of what hooks remember of each session, such as the id of its last prompt.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
