@@ -303,7 +303,7 @@ func liveFaults() []fault {
 		{"collector older", func(_ *machine, l *Live) { l.Collector.Version = "1.3.9" }, "collector", Warn, "collector is version 1.3.9", false, "kiro-learn collector stop; the next hook starts the new one"},
 		{"collector does not start", func(_ *machine, l *Live) {
 			l.Collector = CollectorState{Failure: "open the memory database: file is not a database"}
-		}, "collector", Fail, "the collector does not start: open the memory database", false, "then type: kiro-learn collector start"},
+		}, "collector", Fail, "the collector does not start: open the memory database", false, "do what it says, then type: kiro-learn collector start"},
 		{"collector hung", func(_ *machine, l *Live) { l.Collector = CollectorState{Error: "no answer in 1s"} }, "collector", Fail, "no answer", false, "kiro-learn collector stop, then kiro-learn collector start"},
 		{"socket open to others", func(_ *machine, l *Live) { _ = os.Chmod(l.Collector.Socket, 0o666) }, "collector", Fail, "others may talk", true, mends},
 		{"a damaged database", func(_ *machine, l *Live) { l.Collector.Damage = "row 5 missing" }, "collector", Fail, "the database is damaged: row 5 missing", false, "save what can be read: kiro-learn export FILE; then kiro-learn collector stop, move the database away and kiro-learn import FILE"},
