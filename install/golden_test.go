@@ -15,6 +15,7 @@ func update() bool { f := flag.Lookup("update"); return f != nil && f.Value.Stri
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the golden files")
 	flag.Parse()
+	_ = os.Setenv("KIRO_LEARN_DISABLE", "1") // a real kiro-learn that a test should ever run keeps nothing
 	os.Exit(m.Run())
 }
 
