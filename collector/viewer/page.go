@@ -148,6 +148,11 @@ func send(w http.ResponseWriter, status int, h html) {
 // login lets a browser in by a one-time token. It answers with a page that goes on by itself, and not with a redirect:
 // a link that was followed from another program's page would lose a strict cookie on the way.
 func (v *Viewer) login(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead { // what programs send that look at a link before a person follows it
+		w.Header().Set("Allow", http.MethodGet)
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
 	if !v.gate.spend(r.URL.Query().Get("token")) {
 		if _, ok := v.gate.session(r); ok {
 			http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -245,6 +245,9 @@ func TestOnlyALinkLetsIn(t *testing.T) {
 			t.Errorf("%s without a cookie: %d", path, status)
 		}
 	}
+	if res, err := w.http.Head(link); err != nil || res.StatusCode != http.StatusMethodNotAllowed || len(res.Cookies()) > 0 {
+		t.Errorf("a look at a link: %v %v", res, err)
+	}
 	if status, _ := w.get(link); status != http.StatusOK {
 		t.Errorf("a link that waits: %d", status)
 	}
