@@ -29,6 +29,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // that this version does not know must not cost the agent anything.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	begun := time.Now()
+	config.SettleHome()
 	if len(args) == 1 && args[0] == "stop" && isTerminal(stdin) { // a person, and no hook
 		_, _ = fmt.Fprintln(stderr, "kiro-learn: stop is the hook that Kiro runs at the end of a turn; to stop the collector: kiro-learn collector stop")
 		return 0

@@ -39,6 +39,18 @@ func FindDirs(getenv func(string) string) Dirs {
 	}
 }
 
+// SettleHome makes a relative KIRO_LEARN_HOME absolute in this process's environment: the collector and other programs that
+// it starts work in directories of their own, where a relative one would mean another place.
+func SettleHome() {
+	h := os.Getenv("KIRO_LEARN_HOME")
+	if h == "" || filepath.IsAbs(h) {
+		return
+	}
+	if abs, err := filepath.Abs(h); err == nil {
+		_ = os.Setenv("KIRO_LEARN_HOME", abs) // it names a variable
+	}
+}
+
 // ConfigFile is the user's settings.
 func (d Dirs) ConfigFile() string { return filepath.Join(d.Config, "config.json") }
 
