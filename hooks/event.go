@@ -77,7 +77,7 @@ func host() string {
 
 // Namespace is the namespace of this user's memory of the project that dir belongs to.
 func Namespace(d config.Dirs, dir string) string {
-	return event.Namespace(actor(), resolver(d).Resolve(dir).ID)
+	return event.Namespace(actor(), looker(d).Resolve(dir).ID)
 }
 
 // Origin is what every event of this user has in common in the project that dir belongs to: actor, namespace and source.
@@ -91,4 +91,4 @@ func Origin(d config.Dirs, dir, version string, getenv func(string) string) even
 }
 
 // ProjectRoot is the root of the project that dir belongs to; "" when it is nobody's.
-func ProjectRoot(d config.Dirs, dir string) string { return resolver(d).Resolve(dir).Root }
+func ProjectRoot(d config.Dirs, dir string) string { return looker(d).Resolve(dir).Root }

@@ -219,6 +219,13 @@ func resolver(d config.Dirs) project.Resolver {
 	}}
 }
 
+// looker is a resolver for commands, which note nothing.
+func looker(d config.Dirs) project.Resolver {
+	r := resolver(d)
+	r.Look = true
+	return r
+}
+
 func (h *hook) namespace() string { return event.Namespace(h.actor, h.project.ID) }
 
 func (h *hook) transcript() transcript.Reader { return Transcripts(h.dirs) }

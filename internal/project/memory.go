@@ -19,7 +19,7 @@ const (
 // remember notes the root for each spelling of a directory, so that it is known when the directory has vanished. The
 // usual case is one read that finds the note already there. Unscoped directories are forgotten, not noted.
 func (r Resolver) remember(root, given, resolved string) {
-	if r.Memory == "" || root != "" && r.Secret != nil && r.Secret(root) {
+	if r.Memory == "" || r.Look || root != "" && r.Secret != nil && r.Secret(root) {
 		return
 	}
 	switch known := r.recall(given); {

@@ -39,6 +39,7 @@ type Resolver struct {
 	Home   string                 // the user's home directory; without it, the .kiro there looks like any project's
 	Temp   string                 // the directory for temporary files, usually os.TempDir()
 	Memory string                 // directory of remembered identities, made when first needed
+	Look   bool                   // nothing is noted in Memory, only looked up: what a reader must do
 	Secret func(root string) bool // tells a root that must not be written down; nil means none
 }
 
