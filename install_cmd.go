@@ -46,7 +46,9 @@ func (a *app) installEnv() (install.Env, error) {
 		return install.Env{}, fmt.Errorf("find the home directory: %w; set HOME and try again", err)
 	}
 	wd, _ := os.Getwd() // one that is gone is nobody's project
-	return install.System(home, hooks.ProjectRoot(a.dirs, wd), a.dirs.State)
+	env, err := install.System(home, hooks.ProjectRoot(a.dirs, wd), a.dirs.State)
+	env.DataDir = a.dirs.Data
+	return env, err
 }
 
 // Run wires everything up, after showing what that means.
@@ -72,11 +74,31 @@ func (c installCmd) Run(a *app) error {
 		}
 		a.say(slices.DeleteFunc(plan.Lines(), func(l string) bool { return slices.Contains(shown, l) }))
 	}
+	if plan.AsksDefault && !o.SetDefault && c.DefaultAgent == nil && c.DryRun && !c.JSON {
+		if err := a.offer(env, plan, o); err != nil {
+			return err
+		}
+	}
 	if _, err := a.apply(env, plan, c.choices); err != nil || c.DryRun || c.JSON || plan.Empty() {
 		return err
 	}
 	_, err = fmt.Fprintln(a.stdout, "Done. Start a new Kiro session; kiro-learn doctor checks that it is heard.")
 	return err
+}
+
+// offer says, beside the diff of a plan, what install asks about.
+func (a *app) offer(env install.Env, plan *install.Plan, o install.Options) error {
+	o.SetDefault = true
+	more, err := install.PlanInstall(env, o)
+	if err != nil {
+		return err
+	}
+	for _, l := range more.Lines() {
+		if !slices.Contains(plan.Lines(), l) {
+			_, _ = fmt.Fprintln(a.stderr, "offered, and done if you agree or say --default-agent: "+l)
+		}
+	}
+	return nil
 }
 
 type uninstallCmd struct {
@@ -116,7 +138,7 @@ func (c uninstallCmd) Run(a *app) error {
 		}
 	}
 	if c.Purge {
-		return cmp.Or(a.purge(left != nil, c.JSON), left)
+		return cmp.Or(a.purge(env, left != nil, c.JSON), left)
 	}
 	if c.JSON || left != nil {
 		return left
@@ -234,7 +256,8 @@ func sameAsNull(info os.FileInfo) bool {
 
 // purge deletes the memory, the state and the settings, in that order, so that a failure leaves the way to try again. What
 // install remembers stays where something of ours had to be left in Kiro's files.
-func (a *app) purge(left, quiet bool) error {
+func (a *app) purge(env install.Env, left, quiet bool) error {
+	parents := install.RemoveParents(env)
 	for _, file := range []string{a.dirs.Database(), a.dirs.Database() + "-wal", a.dirs.Database() + "-shm", a.dirs.ConfigFile()} {
 		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
 			return fmt.Errorf("delete what is remembered: %w", err)
@@ -255,6 +278,7 @@ func (a *app) purge(left, quiet bool) error {
 	for _, dir := range []string{a.dirs.State, a.dirs.Data, a.dirs.Config} {
 		_ = os.Remove(dir) // stays where something else is in it
 	}
+	parents()
 	if quiet {
 		return nil
 	}

@@ -156,7 +156,7 @@ func printEngine(p func(string, ...any), e client.Engine) {
 		p("           it is tried again %s", soon(m.RetryAt))
 	}
 	if e.Failing > 0 {
-		p("           what %d sessions say failed and is tried again soon", e.Failing)
+		p("           what was said in %s failed and is tried again soon", many(e.Failing, "session"))
 	}
 	if e.Later > 0 {
 		p("           %s to be distilled again by it, %s", many(e.Later, "event"), soon(e.LaterAt))

@@ -36,6 +36,10 @@ func (p *Plan) Apply(env Env) Result {
 	if _, err := os.Stat(memoryFile(env)); err != nil && p.Empty() && p.project == "" {
 		return res // there is nothing to do, and nothing to be forgotten
 	}
+	var parents []string
+	if !p.uninstall {
+		parents = makePlaces(env)
+	}
 	unlock, err := lock(env)
 	if err != nil {
 		res.Failed = append(res.Failed, refusal(env.StateDir, err, p.uninstall))
@@ -44,6 +48,7 @@ func (p *Plan) Apply(env Env) Result {
 	defer unlock()
 	m := loadMemory(env)
 	p.sweep(env)
+	m.Parents = append(m.Parents, parents...)
 	if p.project != "" {
 		m.addProject(p.project)
 	}

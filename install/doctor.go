@@ -111,10 +111,18 @@ func Doctor(env Env, live Live) []Finding {
 	d.section("kiro", "nothing in Kiro's settings is in the way", d.kiro)
 	d.section("collector", d.collectorLine(), d.collector)
 	d.section("model", d.modelLine(), d.model)
-	d.section("outbox", fmt.Sprintf("%d events wait", live.Outbox.Pending), d.outbox)
+	d.section("outbox", numbered(live.Outbox.Pending, "event waits", "events wait"), d.outbox)
 	d.section("events", d.eventsLine(), d.events)
 	d.section("files", "only you can read what is kept", d.files)
 	return d.out
+}
+
+// numbered is a count with the words that go with one, or with any other number.
+func numbered(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // section runs checks, and says that all is well if they found nothing and good is not empty.

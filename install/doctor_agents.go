@@ -196,7 +196,7 @@ func (d *doctor) agentCoverage(check string, hooked int) {
 		}
 	}
 	if hooked > 0 && d.bad == 0 {
-		d.ok(check, "", "%d agents have hooks", hooked)
+		d.ok(check, "", "%s", numbered(hooked, "agent has hooks", "agents have hooks"))
 	} else if hooked == 0 && d.bad == 0 {
 		d.ok(check, "", "no Kiro CLI here, so no agent needs hooks")
 	}

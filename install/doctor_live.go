@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -140,7 +141,7 @@ func (d *doctor) modelLine() string {
 	case m.Engine == "":
 		return ""
 	case m.Later > 0:
-		return fmt.Sprintf("%s makes the records; %d events that the rules have distilled wait for it", m.Engine, m.Later)
+		return fmt.Sprintf("%s makes the records; %s for it", m.Engine, numbered(m.Later, "event that the rules have distilled waits", "events that the rules have distilled wait"))
 	}
 	return m.Engine + " makes the records"
 }
@@ -155,7 +156,7 @@ func (d *doctor) model(check string) {
 	switch m.State {
 	case "", "closed":
 		if m.Failing > 0 {
-			d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s failed on what %d sessions say, and is asked again soon: %s", m.Engine, m.Failing, m.Error), Fix: fix}, nil)
+			d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s failed on what %s, and is asked again soon: %s", m.Engine, numbered(m.Failing, "session says", "sessions say"), m.Error), Fix: fix}, nil)
 		}
 	case "unavailable":
 		d.report(Finding{Check: check, Status: Warn, Detail: m.Engine + " cannot be used, so the rules make the records: " + m.Error, Fix: fix}, nil)
@@ -164,7 +165,7 @@ func (d *doctor) model(check string) {
 		if t, err := time.Parse(time.RFC3339, m.RetryAt); err == nil && t.After(d.live.Now) {
 			when = "in " + t.Sub(d.live.Now).Round(time.Second).String()
 		}
-		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s fails, so the rules make the records and %d events wait for it; it is asked again %s. The last failure: %s", m.Engine, m.Later, when, m.Error), Fix: fix}, nil)
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s fails, so the rules make the records and %s for it; it is asked again %s. The last failure: %s", m.Engine, numbered(m.Later, "event waits", "events wait"), when, m.Error), Fix: fix}, nil)
 	}
 }
 
@@ -175,13 +176,13 @@ func (d *doctor) outbox(check string) {
 		d.report(Finding{Check: check, Status: Fail, Path: dir, Detail: "what waits cannot be read: " + o.Error, Fix: "see that it is yours, as with: sudo chown -R \"$USER\" " + quote(dir, d.env.GOOS)}, nil)
 	}
 	if age := d.live.Now.Sub(o.Oldest); o.Pending > 0 && !o.Oldest.IsZero() && age > time.Hour {
-		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events wait, the oldest for %s", o.Pending, age.Round(time.Hour)), Fix: "kiro-learn flush"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s, the oldest for %s", numbered(o.Pending, "event waits", "events wait"), age.Round(time.Hour)), Fix: "kiro-learn flush"}, nil)
 	}
 	if o.Quarantined > 0 {
-		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events could not be delivered and are set aside", o.Quarantined), Fix: "kiro-learn outbox quarantine"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Detail: numbered(o.Quarantined, "event could not be delivered and is set aside", "events could not be delivered and are set aside"), Fix: "kiro-learn outbox quarantine"}, nil)
 	}
 	if o.Dropped > 0 {
-		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%d events could not be kept, the last at %s: %s", o.Dropped, o.LastDrop, o.DropReason), Fix: "make room on the disk or raise outbox.max_bytes, then type: kiro-learn outbox status --forget-drops"}, nil)
+		d.report(Finding{Check: check, Status: Warn, Detail: fmt.Sprintf("%s could not be kept, the last at %s: %s", numbered(o.Dropped, "event", "events"), o.LastDrop, o.DropReason), Fix: "make room on the disk or raise outbox.max_bytes, then type: kiro-learn outbox status --forget-drops"}, nil)
 	}
 	if o.MaxBytes > 0 && o.Bytes > o.MaxBytes/10*9 {
 		d.report(Finding{Check: check, Status: Fail, Detail: fmt.Sprintf("the outbox is full: %d of %d bytes", o.Bytes, o.MaxBytes), Fix: "kiro-learn flush"}, nil)
@@ -230,11 +231,47 @@ func (d *doctor) files(check string) {
 			d.open(check, p)
 		}
 	}
+	d.unwritable(check)
 	if free := d.live.DiskFree; free >= 0 && free < 100<<20 {
 		d.report(Finding{Check: check, Status: Fail, Path: d.live.Dirs.Data, Detail: fmt.Sprintf("%d MiB are free on the disk", free>>20), Fix: "make room on that disk"}, nil)
 	}
 	if log := d.live.LogBytes; log > 64<<20 { // several times what is left of it when nobody else reads
 		d.report(Finding{Check: check, Status: Warn, Path: d.live.Dirs.Database() + "-wal", Detail: fmt.Sprintf("the database's log has grown to %d MiB, since another program keeps reading the database", log>>20), Fix: "close the program that has it open; the log shrinks by itself"}, nil)
+	}
+}
+
+// unwritable finds the directories in which nothing can be kept; hooks that run into them stay quiet.
+func (d *doctor) unwritable(check string) {
+	told := ""
+	for _, dir := range []string{d.live.Dirs.State, d.live.Dirs.Outbox(), d.live.Dirs.Sessions(), d.live.Dirs.Data, d.live.Dirs.Run} {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		info, err := os.Stat(dir)
+		for err != nil && filepath.Dir(dir) != dir && !errors.Is(err, fs.ErrPermission) { // it is made when it is needed
+			dir = filepath.Dir(dir)
+			info, err = os.Stat(dir)
+		}
+		switch {
+		case dir == told:
+			continue
+		case err == nil && !info.IsDir():
+			err = errors.New("it is no directory")
+		case err == nil:
+			err = mayWrite(dir)
+		}
+		if err == nil {
+			continue
+		}
+		told = dir
+		fix := "move it away: " + quote(dir, d.env.GOOS)
+		if info == nil || info.IsDir() {
+			fix = "sudo chown -R \"$USER\" " + quote(dir, d.env.GOOS) + ", or set KIRO_LEARN_HOME to a directory of your own"
+			if info != nil && !foreign(info, os.Geteuid()) {
+				fix = "chmod u+rwx " + quote(dir, d.env.GOOS)
+			}
+		}
+		d.report(Finding{Check: check, Status: Fail, Path: dir, Detail: "nothing can be written in " + dir + ", so what Kiro does is lost: " + err.Error(), Fix: fix}, nil)
 	}
 }
 
@@ -257,7 +294,7 @@ func (d *doctor) open(check, dir string) {
 	if len(wide) == 0 {
 		return
 	}
-	d.report(Finding{Check: check, Status: Fail, Path: wide[0], Detail: fmt.Sprintf("others may use %d files or directories of yours in %s", len(wide), dir)}, func() error {
+	d.report(Finding{Check: check, Status: Fail, Path: wide[0], Detail: fmt.Sprintf("others may use %s of yours in %s", numbered(len(wide), "file or directory", "files or directories"), dir)}, func() error {
 		for _, path := range wide {
 			info, err := os.Lstat(path)
 			if err != nil {

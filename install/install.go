@@ -42,6 +42,7 @@ type Env struct {
 	Home       string // the user's home; Kiro ignores KIRO_HOME for hooks, and so does this
 	Project    string // root of the project in whose directory the user stands, "" for none
 	StateDir   string // install.json and backups go here
+	DataDir    string // of the memory; made, when known, so that purging can take back what was made for it
 	Executable string // os.Executable()
 	GOOS       string // runtime.GOOS
 	Getenv     func(string) string

@@ -18,6 +18,7 @@ type memory struct {
 	Version  int                    `json:"version"`
 	Files    map[string]*fileMemory `json:"files"`
 	Dirs     []string               `json:"dirs,omitempty"`     // that we made, outermost first
+	Parents  []string               `json:"parents,omitempty"`  // of our own directories, that we made, outermost first
 	Projects []string               `json:"projects,omitempty"` // roots where something of ours stands
 	Program  string                 `json:"program,omitempty"`  // the copy of the program that we made
 }
@@ -33,6 +34,31 @@ func memoryFile(env Env) string { return filepath.Join(env.StateDir, "install.js
 
 // Remembers tells whether a file of the state directory is one that uninstall needs.
 func Remembers(name string) bool { return name == "install.json" || name == "backups" }
+
+// RemoveParents removes what install had to make above our own directories, as far as it is empty. The memory is read at
+// once; what is returned is called when our own directories are gone.
+func RemoveParents(env Env) func() {
+	parents := loadMemory(env).Parents
+	return func() {
+		for _, d := range slices.Backward(parents) {
+			_ = os.Remove(d) // stays where something else is in it
+		}
+	}
+}
+
+// makePlaces makes our own directories, and gives those above them that were missing.
+func makePlaces(env Env) (parents []string) {
+	for _, dir := range []string{env.StateDir, env.DataDir} {
+		if dir == "" {
+			continue
+		}
+		m := memory{}
+		if m.makeDirs(dir) == nil { // whoever needs it will say why it cannot be made
+			parents = append(parents, slices.DeleteFunc(m.Dirs, func(d string) bool { return d == dir })...)
+		}
+	}
+	return parents
+}
 
 // loadMemory never fails: what cannot be read is as good as forgotten.
 func loadMemory(env Env) *memory {
@@ -67,7 +93,7 @@ func (m *memory) addProject(root string) {
 
 // save writes the memory, or removes it when there is nothing left to remember.
 func (m *memory) save(env Env) error {
-	if len(m.Files) == 0 && len(m.Projects) == 0 && m.Program == "" && len(m.Dirs) == 0 {
+	if len(m.Files) == 0 && len(m.Projects) == 0 && m.Program == "" && len(m.Dirs) == 0 && len(m.Parents) == 0 {
 		if err := os.Remove(memoryFile(env)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
