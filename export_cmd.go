@@ -73,6 +73,8 @@ func exportFile(ctx context.Context, cl *client.Client, ns, path string) (end cl
 type importCmd struct {
 	File       string `arg:"" optional:"" help:"An export; standard input if there is none, or -. With --typescript a database, ~/.kiro-learn/kiro-learn.db if there is none."`
 	TypeScript bool   `name:"typescript" help:"Import from the TypeScript kiro-learn's database."`
+	AsMe       bool   `name:"as-me" xor:"as" help:"Take over as yours what was another user's."`
+	AsIs       bool   `name:"as-is" xor:"as" help:"Keep it the other user's."`
 	JSON       bool   `name:"json" help:"Print JSON."`
 }
 
@@ -89,7 +91,7 @@ func (i importCmd) Run(a *app) error {
 	cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), transferTime)
 	defer cancel()
-	in := importer{ctx: ctx, cl: cl}
+	in := importer{ctx: ctx, cl: cl, whose: whoseFor(a, i.AsMe, i.AsIs)}
 	if err := errors.Join(lines(&in), in.flush()); err != nil {
 		return err
 	}
@@ -102,6 +104,9 @@ func (i importCmd) Run(a *app) error {
 		}
 	} else {
 		_, _ = fmt.Fprintf(a.stdout, "%s and %s imported, %d known already\n", many(in.sum.Events, "event"), many(in.sum.Records, "record"), in.sum.Known)
+	}
+	if err := in.homeless(a); err != nil {
+		return err
 	}
 	return in.verdict()
 }
@@ -170,6 +175,7 @@ type importer struct {
 	format bool              // the first line of an export was there
 	end    *client.ExportEnd // what its last line says
 	sum    client.Imported
+	whose  whose
 }
 
 // refusedKept is how many bad lines are remembered.
@@ -227,6 +233,10 @@ func (in *importer) add(line []byte) error {
 		return nil
 	}
 	if around, err := in.around(line); around || err != nil {
+		return err
+	}
+	line, err := in.own(line)
+	if len(line) == 0 || err != nil {
 		return err
 	}
 	in.at = append(in.at, in.lines)
