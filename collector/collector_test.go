@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"kiro-learn/internal/event"
 	"kiro-learn/internal/eventid"
 	"kiro-learn/internal/logfile"
+	"kiro-learn/internal/privacy"
 	"kiro-learn/outbox"
 )
 
@@ -178,6 +180,25 @@ func TestOtherClientsTextIsScrubbedToo(t *testing.T) {
 	}
 	if want := event.TextBody("a [REDACTED] b"); !bytes.Equal(got.Items[0].Body, want) || got.Items[0].ContentHash != event.Hash(want) {
 		t.Errorf("stored %s with %s", got.Items[0].Body, got.Items[0].ContentHash)
+	}
+}
+
+// TestWorkOnPasswordsKeepsItsFiles: what a record is about is no secret, nor the names of the files behind it.
+func TestWorkOnPasswordsKeepsItsFiles(t *testing.T) {
+	c := Collector{scrub: privacy.Scrubber{Secrets: true}}
+	r := event.Record{
+		Title: "Add a reset page for the password", Summary: "Asked about the token of <private>hunter2",
+		Facts:        []string{"zqx</private> is no more", "The limit is 5, token=hunter2hunter2"},
+		Concepts:     []string{"reset page", "password"},
+		FilesTouched: []string{"internal/api/v2/handler_test0.go", "login/token.go", "login/handler_v3.go"},
+	}
+	files, concepts := slices.Clone(r.FilesTouched), slices.Clone(r.Concepts)
+	c.scrubRecord(&r)
+	if !slices.Equal(r.FilesTouched, files) || !slices.Equal(r.Concepts, concepts) {
+		t.Errorf("files %q, concepts %q", r.FilesTouched, r.Concepts)
+	}
+	if all := r.Summary + strings.Join(r.Facts, "\n"); strings.Contains(all, "hunter2") || strings.Contains(all, "zqx") {
+		t.Errorf("kept %q", all)
 	}
 }
 

@@ -151,7 +151,7 @@ func (c *Collector) scrubRecord(r *event.Record) {
 	for _, l := range lists {
 		texts = append(texts, *l...)
 	}
-	texts = c.scrub.Strings(texts) // together: a private part may begin in one field and end in another
+	texts = c.scrub.Strings(texts) // a private part may begin in one field and end in another
 	r.Namespace = cleanNamespace(r.Namespace)
 	r.Title, r.Summary, texts = texts[0], texts[1], texts[2:]
 	for _, l := range lists {

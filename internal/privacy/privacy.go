@@ -68,18 +68,22 @@ func (s Scrubber) JSON(raw []byte) []byte {
 	return out
 }
 
-// Strings scrubs texts that belong together, in order, as JSON scrubs the strings of one value.
+// Strings scrubs texts that stand in one order: a private part may begin in one and end in a later one. Otherwise each is
+// judged by itself: none is a flag or a name whose value the next one is, as in the elements of a list in JSON.
 func (s Scrubber) Strings(texts []string) []string {
 	raw := []byte{'['}
 	for i, t := range texts {
 		if i > 0 {
 			raw = append(raw, ',')
 		}
-		raw = rawjson.AppendString(raw, t)
+		raw = append(rawjson.AppendString(append(raw, '['), t), ']')
 	}
 	out := make([]string, 0, len(texts))
 	rawjson.Elements(s.JSON(append(raw, ']')), func(v []byte) bool {
-		out = append(out, rawjson.Unquote(v))
+		rawjson.Elements(v, func(t []byte) bool {
+			out = append(out, rawjson.Unquote(t))
+			return true
+		})
 		return true
 	})
 	return out

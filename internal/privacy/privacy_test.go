@@ -81,3 +81,13 @@ func TestAPrivatePartMayReachOverSeveralStrings(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestTextsInARowAreNoFlagsAndValues: a list of terms that ends in "password" makes no secret of the name of a file
+// behind it, while what is a secret by itself goes, wherever it stands.
+func TestTextsInARowAreNoFlagsAndValues(t *testing.T) {
+	in := []string{"password", "internal/login/reset.go", "--token", "internal/login/handler_v2.go", "api_key", "ghp_016C7f1a2bQ9xZ3kLmN0pRsTuVwXyZ4d5e6f"}
+	want := append(in[:5:5], Redacted)
+	if got := (Scrubber{Secrets: true}).Strings(in); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
