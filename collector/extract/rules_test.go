@@ -46,6 +46,30 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// TestHowACommandEnded: that a shell tool could run says nothing of how its command ended. Its status or its output does.
+func TestHowACommandEnded(t *testing.T) {
+	for _, c := range []struct{ response, want string }{
+		{`{"success":true,"result":[{"stdout":"1 failed, 3 passed","stderr":""}]}`, "failed"},
+		{`{"success":true,"result":[{"stdout":"4 passed in 0.1s"}]}`, "passed"},
+		{`{"success":true,"result":"timed out after 120s"}`, "open"},
+		{`{"success":true,"result":[{"exit_status":"","stdout":"x"}]}`, "open"},
+		{`{"success":true,"result":[{"exit_status":null,"stdout":""}]}`, "open"},
+		{`{"success":true,"result":[{"exit_status":"0","stdout":""}]}`, "passed"},
+		{`{"success":true,"result":[{"exit_status":"137","stdout":"3 passed"}]}`, "failed"},
+		{`{"success":false,"error":"no such command"}`, "failed"},
+		{`"--- FAIL: TestCart (0.00s)"`, "failed"},
+		{`"Command was interrupted by the user"`, "open"},
+		{`null`, "open"},
+	} {
+		e := event.Event{EventID: storyID(1), Body: event.JSONBody(fmt.Appendf(nil, `{"tool_name":"execute_bash","tool_input":{"command":"make all"},"tool_response":%s}`, c.response))}
+		a, ok := actionOf(&e)
+		got := map[[2]bool]string{{true, true}: "failed", {true, false}: "passed", {false, false}: "open"}[[2]bool{a.out.known, a.out.failed}]
+		if !ok || got != c.want {
+			t.Errorf("%s: %q, want %s", c.response, got, c.want)
+		}
+	}
+}
+
 func TestActionOf(t *testing.T) {
 	tests := []struct {
 		name, tool, input, response string

@@ -68,7 +68,7 @@ func actionOf(e *event.Event) (action, bool) {
 		if a.command == "" {
 			return action{}, false
 		}
-		if maskedExit(a.command) {
+		if a.out.exit == "" || maskedExit(a.command) { // without a status, a success is that of the tool: it could run
 			a.out.unmask()
 		}
 		if a.out.failed && !trivialCommand(a.command) {
@@ -188,27 +188,19 @@ func maskedExit(command string) bool {
 	return strings.Contains(strings.ReplaceAll(main, "\\|", ""), "|") || strings.Contains(main, "; echo")
 }
 
-// unmask corrects a success that may only be the filter's, by what the output says.
+// unmask corrects a success that may only be the filter's, or only tell that the tool ran, by what the output says.
 func (o *outcome) unmask() {
 	if o.failed {
 		return
 	}
-	passed := false
+	bad, good, _ := verdictOf(o.text)
 	for _, l := range outputLines(o.text, "") {
-		switch {
-		case strings.HasPrefix(l, "FAIL"), strings.HasPrefix(l, "--- FAIL"), strings.HasPrefix(l, "panic: "), strings.HasPrefix(l, "npm ERR!"), strings.HasPrefix(l, "[ERROR] "), strings.HasPrefix(l, "make: ***"),
-			strings.HasPrefix(l, "error[E"), strings.HasPrefix(l, "BUILD FAIL"):
-			o.known, o.failed = true, true
-			if o.exit == "0" {
-				o.exit = ""
-			}
-			return
-		case strings.HasPrefix(l, "ok "), l == "PASS", l == "OK", strings.HasPrefix(l, "test result: ok"),
-			strings.Contains(l, "BUILD SUCCESS"), strings.Contains(l, " passed"):
-			passed = true
-		}
+		bad = bad || strings.HasPrefix(l, "FAIL") || strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "[ERROR] ")
+		good = good || l == "OK" || strings.HasPrefix(l, "test result: ok") || strings.Contains(l, " passed")
 	}
-	o.known = passed
+	if o.known, o.failed = bad || good, bad; bad && o.exit == "0" {
+		o.exit = ""
+	}
 }
 
 func (o *outcome) read(v []byte, b *strings.Builder, depth int) {
