@@ -93,6 +93,7 @@ func workOf(t *Turn) *work {
 	w.req = requestOf(promptText(t.Prompt))
 	w.said = proseOf(answerText(t.Answer))
 	w.answer = informative(w.said)
+	w.plainFacts()
 	for i := range t.Tools {
 		a, ok := actionOf(&t.Tools[i])
 		if !ok {
@@ -104,6 +105,19 @@ func workOf(t *Turn) *work {
 		}
 	}
 	return w
+}
+
+// plainFacts marks what a person told where that is all there was of a turn: nothing was asked, done or answered.
+func (w *work) plainFacts() {
+	heard := acknowledged(w.said)
+	if len(w.turn.Tools) > 0 || len(w.said) > 0 && !heard || w.turn.Prompt == nil || len(w.req.sentences) > 3 {
+		return
+	}
+	for i, s := range w.req.sentences {
+		if !w.req.decided[i] && plainFact(s, heard) {
+			w.req.decided[i], w.req.facts[i] = true, true
+		}
+	}
 }
 
 // finish gives a record what all records of a turn have, and its source events.
@@ -123,7 +137,7 @@ func (w *work) finish(r event.Record, ids []string) event.Record {
 // decisionRecords makes a record of each decision in the prompt and the answer that the batch has not stated before.
 func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 	var out []event.Record
-	make1 := func(d decision, e *event.Event) {
+	make1 := func(kind string, d decision, e *event.Event) {
 		key := statementKey(d.sentence)
 		if seen[key] || len(out) == maxDecisions {
 			return
@@ -137,7 +151,7 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 			who = "Stated in the agent's answer"
 		}
 		full := oneLine(d.sentence + " " + d.reason)
-		r := event.Record{ObservationType: event.TypeDecision, Title: decisionTitle(d.sentence), Summary: cutWords(full, 1200)}
+		r := event.Record{ObservationType: kind, Title: decisionTitle(d.sentence), Summary: cutWords(full, 1200)}
 		if w.req.plain && !w.req.question && statementKey(w.req.title) != statementKey(r.Title) && !strings.Contains(statementKey(full), statementKey(w.req.title)) {
 			r.Summary += "\n" + who + " while working on: " + w.req.title
 		} else {
@@ -148,12 +162,16 @@ func (w *work) decisionRecords(seen map[string]bool) []event.Record {
 	}
 	if w.turn.Prompt != nil && !w.turn.Continued {
 		for _, d := range decisionsIn(w.req.sentences, func(i int) bool { return w.req.decided[i] }) {
-			make1(d, w.turn.Prompt)
+			kind := event.TypeDecision
+			if w.req.facts[d.at] {
+				kind = event.TypeDiscovery
+			}
+			make1(kind, d, w.turn.Prompt)
 		}
 	}
 	if w.turn.Answer != nil {
 		for _, d := range decisionsIn(w.said, func(i int) bool { return decisionIn(w.said[i], false) }) {
-			make1(d, w.turn.Answer)
+			make1(event.TypeDecision, d, w.turn.Answer)
 		}
 	}
 	return out

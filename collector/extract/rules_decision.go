@@ -206,7 +206,8 @@ func reasonOnly(s string) bool {
 func decisionTitle(s string) string {
 	s = strings.TrimRight(s, " ")
 	for _, p := range []string{
-		"please", "also", "and", "ok", "okay", "remember that", "remember:", "remember to",
+		"please", "also", "and", "ok", "okay", "note:", "fyi", "for the record", "btw", "by the way", "heads up", "just so you know",
+		"it turned out that", "it turns out that", "turns out that", "turns out", "remember that", "remember:", "remember to",
 		"keep in mind that", "decision:", "note that", "recuerda que", "denk daran, dass", "merke dir:", "请记住",
 	} {
 		if rest, ok := trimWord(s, p); ok && wordCount(rest) >= 3 {
@@ -219,7 +220,10 @@ func decisionTitle(s string) string {
 }
 
 // decision is a decision sentence with the reason given for it, if one follows.
-type decision struct{ sentence, reason string }
+type decision struct {
+	at               int // among the sentences of its text
+	sentence, reason string
+}
 
 // decisionsIn gives the decisions among the sentences of one text; decided tells which ones they are.
 func decisionsIn(list []string, decided func(int) bool) []decision {
@@ -228,7 +232,7 @@ func decisionsIn(list []string, decided func(int) bool) []decision {
 		if !decided(i) || reasonOnly(s) && len(out) > 0 && out[len(out)-1].reason == s {
 			continue
 		}
-		d := decision{sentence: s}
+		d := decision{at: i, sentence: s}
 		if i+1 < len(list) && reasonOnly(list[i+1]) && !isQuestion(list[i+1]) {
 			d.reason = list[i+1]
 		}

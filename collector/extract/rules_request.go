@@ -12,7 +12,8 @@ import (
 // request is what a prompt asks for.
 type request struct {
 	sentences []string // the prompt's prose
-	decided   []bool   // which of them state a decision
+	decided   []bool   // which of them have a record of their own: they state a decision, a convention or a fact
+	facts     []bool   // which of those state a fact
 	asks      []int    // how plainly each of them asks for something
 	plain     bool     // the title is a plain request or question, not just the best sentence there was
 	title     string   // its essential sentence, as a title; empty when the prompt asks nothing
@@ -71,12 +72,21 @@ var requestVerbs = sync.OnceValue(func() map[string]bool {
 // requestOf finds the request in a prompt: of all its sentences the one that asks most plainly.
 func requestOf(text string) request {
 	q := request{sentences: proseOf(text), main: -1}
-	q.decided, q.asks = make([]bool, len(q.sentences)), make([]int, len(q.sentences))
+	q.decided, q.facts, q.asks = make([]bool, len(q.sentences)), make([]bool, len(q.sentences)), make([]int, len(q.sentences))
+	orders := 0
+	for i, s := range q.sentences {
+		if q.asks[i] = requestScore(s, i); q.asks[i] >= 6 {
+			orders++
+		}
+	}
 	best := 0
 	for i, s := range q.sentences {
-		score := requestScore(s, i)
-		q.asks[i] = score
-		if q.decided[i] = decisionIn(s, true); q.decided[i] {
+		score := q.asks[i]
+		if q.decided[i] = decisionIn(s, true); !q.decided[i] {
+			kind := statementIn(s, orders == 0 || orders == 1 && score >= 6)
+			q.decided[i], q.facts[i] = kind != "", kind == event.TypeDiscovery
+		}
+		if q.decided[i] {
 			score -= 3 // it has a record of its own
 		}
 		if q.main < 0 && score > -5 || score > best && q.main >= 0 {
