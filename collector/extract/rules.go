@@ -249,7 +249,7 @@ func (w *work) summaryTitle(ch changes, runs []commandRun) string {
 	switch {
 	case w.req.title != "" && w.turn.Continued:
 		return cutWords(w.req.title, event.MaxTitle-len(" (continued)")) + " (continued)"
-	case w.req.title != "" && refersBack(w.req.title) && len(ch.all()) > 0: // what "it" is, the files tell best
+	case w.req.title != "" && (refersBack(w.req.title) || saysNothing(w.req.title)) && len(ch.all()) > 0: // what "it" is, the files tell best
 		return cutWords(w.req.title+" ("+listSome(ch.all(), 2)+")", event.MaxTitle)
 	case w.req.title != "":
 		return w.req.title
@@ -319,7 +319,7 @@ func (w *work) asked() string {
 	from := max(0, w.req.main-2)
 	for i, s := range w.req.sentences[from:min(len(w.req.sentences), w.req.main+3)] {
 		i += from
-		if i == w.req.main && !strings.HasSuffix(w.req.title, "…") || i != w.req.main && w.req.decided[i] || smallTalk(stripLeads(s)) || refersBack(s) {
+		if i == w.req.main && !strings.HasSuffix(w.req.title, "…") || i != w.req.main && w.req.decided[i] || smallTalk(stripLeads(s)) || refersBack(s) || saysNothing(stripLeads(s)) {
 			continue
 		}
 		list = append(list, s)

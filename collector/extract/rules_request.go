@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -96,30 +97,84 @@ func requestOf(text string) request {
 	if q.main < 0 {
 		return q
 	}
-	ask := ""
-	if refersBack(q.sentences[q.main]) { // "Please implement it.": what is asked for stands before
-		for i := q.main - 1; i >= 0; i-- {
-			if wordCount(stripLeads(q.sentences[i])) < 3 {
-				continue
-			}
-			if !q.decided[i] && q.asks[i] < 5 {
-				ask = titleOf(stripLeads(q.sentences[q.main]), false) + ": "
-			}
-			q.main = i
-			break
-		}
-	}
-	s := q.sentences[q.main]
-	body := ask + stripLeads(s)
+	body := q.essence(text)
 	if smallTalk(body) {
 		q.main = -1
 		return q
 	}
+	s := q.sentences[q.main]
 	q.plain = best >= 4 && !q.decided[q.main]
 	q.question = isQuestion(s) && !asksToDo(s)
 	q.creative = isCreative(strings.ToLower(s))
 	q.title = titleOf(body, q.question)
 	return q
+}
+
+// essence is the main sentence without its leads; of one that names nothing by itself, such as "Please implement it.", what
+// another sentence or a pasted error tells of it, with what is asked for. Where another one tells most, it becomes the main
+// one.
+func (q *request) essence(text string) string {
+	body := stripLeads(q.sentences[q.main])
+	back, empty := refersBack(q.sentences[q.main]), saysNothing(body)
+	if !back && !empty {
+		return body
+	}
+	ask := titleOf(body, false) + ": "
+	told := func(i int) bool {
+		s := stripLeads(q.sentences[i])
+		return wordCount(s) >= 3 && !strings.HasSuffix(s, ":") && !smallTalk(s) && (back || !saysNothing(s))
+	}
+	for i := q.main - 1; i >= 0; i-- {
+		if told(i) {
+			if q.main = i; q.decided[i] || q.asks[i] >= 5 && !empty {
+				ask = ""
+			}
+			return ask + stripLeads(q.sentences[i])
+		}
+	}
+	if line, _ := errorLines(text, ""); errorScore(line) >= 5 {
+		return ask + withoutPlace(line)
+	}
+	if !empty {
+		return body
+	}
+	for i := q.main + 1; i < len(q.sentences); i++ {
+		if told(i) {
+			q.main = i
+			return ask + stripLeads(q.sentences[i])
+		}
+	}
+	for _, s := range q.sentences[q.main+1:] { // "Fix. The. Login."
+		if wordCount(s) < 3 && !smallTalk(s) {
+			body = strings.TrimRight(body, ".! ") + " " + s
+		}
+	}
+	return body
+}
+
+// saysNothing tells whether a request names nothing that it is about: "Find out why", "fix the bug".
+func saysNothing(s string) bool {
+	words := strings.Fields(strings.ToLower(strings.Trim(s, ".!?: ")))
+	if len(words) > 8 {
+		return false
+	}
+	if len(words) > 0 && (words[len(words)-1] == "accordingly" || words[len(words)-1] == "likewise") {
+		return true
+	}
+	verb := true // whether a verb of a request can stand here: "the build" is a thing
+	for _, w := range words {
+		w = strings.Trim(w, ",.;:!?")
+		may := verb && requestVerbs()[w]
+		verb = slices.Contains([]string{"and", "to", "please", "then"}, w)
+		if !may && !slices.Contains([]string{
+			"a", "an", "the", "it", "this", "that", "these", "those", "them", "so", "and", "or", "to", "of", "out", "into", "at", "up", "what", "why", "how", "where", "is", "are",
+			"bug", "bugs", "error", "errors", "problem", "problems", "issue", "issues", "thing", "things", "stuff", "rest", "everything", "all", "cause", "happens", "going", "on", "wrong", "again", "properly", "now", "also", "too",
+			"you", "me", "us", "please", "do", "can", "we", "then", "here", "there", "possible", "above", "below",
+		}, w) {
+			return false
+		}
+	}
+	return len(words) > 0
 }
 
 // requestScore tells how plainly a sentence asks for something.

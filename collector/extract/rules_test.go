@@ -46,6 +46,28 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// TestATitleSaysWhatItIsAbout: a request that names nothing takes what it is about from what stands around it.
+func TestATitleSaysWhatItIsAbout(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"The nightly import takes six hours. Find out why.": "Find out why: The nightly import takes six hours",
+		"Please. Just. Fix. The. Login. Redirect.":          "Fix The Login Redirect",
+		"Here is the log:\n```\npanic: runtime error: index out of range [3] with length 3\n\ngoroutine 1 [running]:\n```\nplease fix": "Fix: panic: runtime error: index out of range [3] with length 3",
+		"The size is told in bytes now. Change the manifest endpoint accordingly.":                                                     "Change the manifest endpoint accordingly: The size is told in bytes now",
+		"Fix the bug. The cart forgets its coupons.":                                                                                   "Fix the bug: The cart forgets its coupons",
+		"The importer drops rows with empty emails. Figure out why and fix it.":                                                        "Figure out why and fix it: The importer drops rows with empty emails",
+		"Rename the flag. Explain why.":                                                                                                "Rename the flag",
+		"Fix the login redirect.":                                                                                                      "Fix the login redirect",
+	} {
+		if got := requestOf(prompt).title; got != want {
+			t.Errorf("%q: title %q, want %q", prompt, got, want)
+		}
+	}
+	long := "Fix it. " + strings.Repeat("The coupons are lost whenever somebody logs in again, ", 12) + "sadly."
+	if got := requestOf(long).title; len([]rune(got)) > event.MaxTitle {
+		t.Errorf("a title of %d characters", len([]rune(got)))
+	}
+}
+
 // TestHowACommandEnded: that a shell tool could run says nothing of how its command ended. Its status or its output does.
 func TestHowACommandEnded(t *testing.T) {
 	for _, c := range []struct{ response, want string }{
