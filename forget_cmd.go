@@ -57,7 +57,7 @@ func (f forgetCmd) Run(a *app) error {
 		return err
 	}
 	if ask := f.Now || len(f.IDs) == 0; f.DryRun || ask && !f.Yes {
-		sel.DryRun = true
+		sel.DryRun, sel.Now = true, f.Now
 		would, err := cl.Forget(ctx, sel)
 		if err != nil {
 			return err
@@ -162,14 +162,14 @@ func (f forgetCmd) print(a *app, how string, got client.Forgotten) error {
 		}
 	}
 	if empty(got) {
-		return errors.New("there is nothing that this selects; look with: kiro-learn search WORDS, or kiro-learn sessions")
+		return errors.New("there is nothing that this selects; look with: kiro-learn search WORDS, or kiro-learn sessions; what was forgotten before is listed with: kiro-learn forget --list, and goes for good with: kiro-learn forget --purge")
 	}
 	if f.JSON {
 		return nil
 	}
 	_, _ = fmt.Fprintf(a.stdout, "%s %s\n", counted(got), how)
 	if len(got.Related) > 0 {
-		_, _ = fmt.Fprintf(a.stdout, "records that were made from the same events and stay: %s\n", strings.Join(got.Related, " "))
+		_, _ = fmt.Fprintf(a.stdout, "records that stay although events behind them go: %s\n", strings.Join(got.Related, " "))
 	}
 	if got.ID != 0 {
 		_, _ = fmt.Fprintf(a.stdout, "until %s bring it back with: kiro-learn forget --undo %d\n", got.Until.Local().Format("2006-01-02 15:04"), got.ID)

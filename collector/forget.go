@@ -46,17 +46,17 @@ func (c *Collector) onlySession(w http.ResponseWriter, r *http.Request, sel *sto
 	if _, err := c.drain(r.Context()); err != nil { // it may still be in the outbox, and must not come in behind us
 		c.o.Log.Warn("the outbox could not be drained", err)
 	}
-	found, err := c.store.FindSession(r.Context(), sel.Session)
+	found, err := c.store.SessionSpaces(r.Context(), sel.Session)
 	switch {
 	case err != nil:
 		c.internal(w, "find the session", err)
 	case len(found) > 1:
 		reply(w, http.StatusConflict, map[string]string{"error": "several projects have a session with this id; name one with namespace", "code": "ambiguous"})
 	case len(found) == 1:
-		sel.Namespace = found[0].Namespace
+		sel.Namespace = found[0]
 		return true
 	default:
-		return true // unknown, or waiting to be undone; the answer says which
+		return true // unknown; the answer says so
 	}
 	return false
 }
@@ -144,7 +144,7 @@ func (c *Collector) forget(ctx context.Context, w http.ResponseWriter, sel store
 		c.o.Log.Warn("the outbox could not be drained", err)
 	}
 	if dry {
-		return c.store.WouldForget(ctx, sel)
+		return c.store.WouldForget(ctx, sel, now)
 	}
 	places, err := c.places(ctx, sel)
 	if err != nil {

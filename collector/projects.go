@@ -75,7 +75,7 @@ func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
 	from, _, okFrom := event.SplitNamespace(in.From)
 	into, _, okInto := event.SplitNamespace(in.Into)
 	if !okFrom || !okInto || from != into {
-		fail(w, http.StatusBadRequest, "from and into must be namespaces /actor/<actor_id>/project/<project_id>/ of one actor", nil)
+		fail(w, http.StatusBadRequest, "from and into must be namespaces /actor/<actor_id>/project/<project_id>/ of one actor", amiss(okFrom, okInto))
 		return
 	}
 	longAnswer(w)
@@ -90,4 +90,21 @@ func (c *Collector) postMerge(w http.ResponseWriter, r *http.Request) {
 	default:
 		reply(w, http.StatusOK, client.Merged{Events: events, Records: records, Into: in.Into})
 	}
+}
+
+// amiss names what of a merge is no namespace of a project, or else that the two do not go together.
+func amiss(okFrom, okInto bool) []event.Problem {
+	out := []event.Problem{}
+	for _, f := range []struct {
+		name string
+		ok   bool
+	}{{"from", okFrom}, {"into", okInto}} {
+		if !f.ok {
+			out = append(out, event.Problem{Field: f.name, Problem: "must be a namespace /actor/<actor_id>/project/<project_id>/"})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, event.Problem{Field: "into", Problem: "must be of the same actor as from"})
+	}
+	return out
 }

@@ -20,6 +20,8 @@ func TestProjectsAreListedAndMerged(t *testing.T) {
 	ns, moved := event.Namespace("mia", "p"), event.Namespace("mia", "moved")
 	for _, c := range []struct{ name, body, says string }{
 		{"no object", `[]`, "JSON object"},
+		{"no fields", `{}`, `"details":[{"field":"from"`},
+		{"one field", `{"from":"` + ns + `"}`, `"details":[{"field":"into"`},
 		{"no namespaces", `{"from":"x","into":"y"}`, "must be namespaces"},
 		{"another person's", `{"from":"` + ns + `","into":"` + event.Namespace("ana", "p") + `"}`, "of one actor"},
 		{"itself", `{"from":"` + ns + `","into":"` + ns + `"}`, "one project"},

@@ -29,7 +29,7 @@ type Forgotten struct {
 	Events   int       `json:"events"`
 	Records  int       `json:"records"`
 	Sessions int       `json:"sessions"`
-	Related  []string  `json:"related,omitempty"` // records that stay although they share an event with one that goes
+	Related  []string  `json:"related,omitempty"` // records that stay although an event or all events behind them go
 }
 
 // Forget takes out of memory what is selected.

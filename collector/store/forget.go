@@ -35,7 +35,7 @@ type Forgotten struct {
 	Events   int       `json:"events"`
 	Records  int       `json:"records"`
 	Sessions int       `json:"sessions"`
-	Related  []string  `json:"related,omitempty"` // records that stay although they share an event with one that goes
+	Related  []string  `json:"related,omitempty"` // records that stay although an event or all events behind them go
 }
 
 // Empty tells that nothing was selected.
@@ -46,8 +46,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// WouldForget tells what Forget would take now.
-func (s *Store) WouldForget(ctx context.Context, sel Selection) (Forgotten, error) {
+// WouldForget tells what Forget would take.
+func (s *Store) WouldForget(ctx context.Context, sel Selection, now bool) (Forgotten, error) {
 	sel, what, err := s.searched(ctx, sel)
 	if err != nil {
 		return Forgotten{}, fmt.Errorf("choose what to forget: %w", err)
@@ -58,7 +58,20 @@ func (s *Store) WouldForget(ctx context.Context, sel Selection) (Forgotten, erro
 	}
 	out, err := t.counted(ctx, s.read)
 	out.What, out.At = what, s.now().UTC()
-	return out, err
+	if err == nil && now {
+		var waiting trashed
+		if waiting, err = s.waiting(ctx, s.read, sel, t.records); err == nil {
+			out.add(waiting)
+		}
+	}
+	if err != nil {
+		return Forgotten{}, fmt.Errorf("choose what to forget: %w", err)
+	}
+	return out, nil
+}
+
+func (f *Forgotten) add(t trashed) {
+	f.Events, f.Records, f.Sessions = f.Events+t.events, f.Records+t.records, f.Sessions+t.sessions
 }
 
 // Forget takes what is selected out of every table and index in one transaction, so that nothing finds it any more. It
@@ -84,9 +97,12 @@ func (s *Store) Forget(ctx context.Context, sel Selection, now bool) (out Forgot
 			return err
 		}
 		if now {
-			n, err := s.emptyTrash(w, sel)
-			out.Events, out.Records, out.Sessions = out.Events+n.Events, out.Records+n.Records, out.Sessions+n.Sessions
-			return err
+			waiting, err := s.waiting(context.Background(), w.conn, sel, nil)
+			if err != nil {
+				return err
+			}
+			out.add(waiting)
+			return s.emptyTrash(w, sel, waiting)
 		}
 		out.ID = id
 		return nil
@@ -299,24 +315,54 @@ func (t *targets) places(ctx context.Context, q querier) error {
 	return rows.Err()
 }
 
-// counted says what goes, and which records stay that share an event with it.
+// counted says what goes, and which records stay that share an event with it or are all that is left of their session.
 func (t *targets) counted(ctx context.Context, q querier) (out Forgotten, err error) {
 	out.Events, out.Records = len(t.events), len(t.records)+len(t.old)
-	for _, p := range t.whole {
-		if t.ns == 0 || p.ns == t.ns {
-			out.Sessions++
-		}
-	}
 	if t.eventIDs, err = column[string](ctx, q, "SELECT event_id FROM events WHERE seq IN (SELECT value FROM json_each(?))", list(t.events)); err != nil {
 		return out, err
 	}
-	if len(t.touched) == 0 {
+	left, err := recordsLeft(ctx, q, t.whole, t.records)
+	if err != nil {
+		return out, err
+	}
+	var stay []int64
+	for _, p := range t.whole {
+		if stay = append(stay, left[p]...); len(left[p]) == 0 && (t.ns == 0 || p.ns == t.ns) {
+			out.Sessions++
+		}
+	}
+	if len(t.touched)+len(stay) == 0 {
 		return out, nil
 	}
-	out.Related, err = column[string](ctx, q, `SELECT DISTINCT r.record_id FROM events e JOIN records r ON r.ns = e.ns AND r.session_id = e.session_id, json_each(r.sources) j
-		WHERE e.seq IN (SELECT value FROM json_each(?1)) AND j.value = e.event_id AND r.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY r.id`,
-		list(t.events), list(t.records))
+	out.Related, err = column[string](ctx, q, `SELECT record_id FROM records WHERE id IN (SELECT value FROM json_each(?3) UNION
+		SELECT r.id FROM events e JOIN records r ON r.ns = e.ns AND r.session_id = e.session_id, json_each(r.sources) j
+		WHERE e.seq IN (SELECT value FROM json_each(?1)) AND j.value = e.event_id AND r.id NOT IN (SELECT value FROM json_each(?2))) ORDER BY id`,
+		list(t.events), list(t.records), list(stay))
 	return out, err
+}
+
+// recordsLeft are the records of sessions that stay when some go.
+func recordsLeft(ctx context.Context, q querier, of []place, gone []int64) (map[place][]int64, error) {
+	pairs := make([][2]any, len(of))
+	for i, p := range of {
+		pairs[i] = [2]any{p.ns, p.session}
+	}
+	rows, err := q.QueryContext(ctx, `SELECT r.ns, r.session_id, r.id FROM json_each(?1) p JOIN records r ON r.session_id = p.value ->> 1 AND r.ns = p.value ->> 0
+		WHERE r.session_id <> '' AND r.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY r.id`, list(pairs), list(gone))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	left := map[place][]int64{}
+	for rows.Next() {
+		var p place
+		var id int64
+		if err := rows.Scan(&p.ns, &p.session, &id); err != nil {
+			return nil, err
+		}
+		left[p] = append(left[p], id)
+	}
+	return left, rows.Err()
 }
 
 // until is the greatest id that an event made so far can have.

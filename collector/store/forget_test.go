@@ -163,7 +163,7 @@ func TestForgetTakesWhatIsSelectedAndRestoreBringsItBack(t *testing.T) {
 				c.gone, c.sessions = "", 1
 			}
 			before := g.view()
-			would, err := g.WouldForget(t.Context(), sel)
+			would, err := g.WouldForget(t.Context(), sel, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -314,43 +314,6 @@ func TestPurgeEndsTheGrace(t *testing.T) {
 	g.add(e)
 	if st, err := g.Stats(t.Context(), ""); err != nil || len(st) != 1 || st[0].ProjectPath != "/home/mia/a" {
 		t.Errorf("the path has not come back: %+v, %v", st, err)
-	}
-}
-
-// TestForgettingTwiceNowTakesWhatWaits: who forgets with a way back and then wants it really gone says the same again.
-func TestForgettingTwiceNowTakesWhatWaits(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		sel  func(e []event.Event, r event.Record) Selection
-	}{
-		{"ids", func(e []event.Event, r event.Record) Selection {
-			return Selection{Records: []string{r.RecordID}}
-		}},
-		{"an event", func(e []event.Event, r event.Record) Selection {
-			return Selection{Events: []string{e[0].EventID, e[1].EventID, e[2].EventID}}
-		}},
-		{"session", func([]event.Event, event.Record) Selection { return Selection{Namespace: nsA, Session: "s"} }},
-		{"project", func([]event.Event, event.Record) Selection { return Selection{Namespace: nsA, All: true} }},
-		{"text", func([]event.Event, event.Record) Selection { return Selection{Contains: "zanzibar"} }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			g := newGarden(t)
-			events, rec := g.turn(nsA, "s", "zanzibar")
-			sel := c.sel(events, rec)
-			if _, err := g.Forget(t.Context(), sel, false); err != nil {
-				t.Fatal(err)
-			}
-			f, err := g.Forget(t.Context(), sel, true)
-			if err != nil || f.Events != 3 || f.Records != 1 {
-				t.Errorf("%+v, %v", f, err)
-			}
-			if err := g.Erase(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(bytes.ToLower(g.files()), []byte("zanzibar")) && c.name != "text" {
-				t.Error("still in the file")
-			}
-		})
 	}
 }
 

@@ -28,46 +28,71 @@ func (s *Store) Purge(ctx context.Context, before time.Time) (n int, err error) 
 	return n, nil
 }
 
-// emptyTrash deletes what was forgotten before and is selected, and counts it.
-func (s *Store) emptyTrash(w *writerTx, sel Selection) (out Forgotten, err error) {
-	cond, args := "0", []any{}
+// trashed is what was forgotten before and is selected again.
+type trashed struct {
+	cond                      string
+	args                      []any
+	events, records, sessions int
+}
+
+// waiting finds what was forgotten before and is selected again. A session of which records are there, other than those
+// that are about to go, does not count as going.
+func (s *Store) waiting(ctx context.Context, q querier, sel Selection, gone []int64) (t trashed, err error) {
+	t.cond = "0"
 	switch ns, known := s.spaces.id(sel.Namespace); {
 	case sel.All && known:
-		cond, args = "ns = ?", []any{ns}
+		t.cond, t.args = "ns = ?1", []any{ns}
 	case sel.Session != "" && known:
 		spaces := append(s.summarySpaces(sel.Namespace)[sel.Session], ns)
-		cond, args = "session_id = ? AND ns IN (SELECT value FROM json_each(?))", []any{sel.Session, list(spaces)}
+		t.cond, t.args = "session_id = ?1 AND ns IN (SELECT value FROM json_each(?2))", []any{sel.Session, list(spaces)}
 	case len(sel.Records)+len(sel.Events) > 0:
-		keys, err := trashKeys(w, sel)
+		keys, err := trashKeys(ctx, q, sel)
 		if err != nil {
-			return out, err
+			return t, err
 		}
 		// What is said of the sessions may quote it.
-		cond = `(key IN (SELECT value FROM json_each(?1)) OR tbl NOT IN ('events', 'records') AND (ns, session_id) IN
+		t.cond = `(key IN (SELECT value FROM json_each(?1)) OR tbl NOT IN ('events', 'records') AND (ns, session_id) IN
 			(SELECT ns, session_id FROM trash WHERE key IN (SELECT value FROM json_each(?1))))`
-		args = []any{list(keys)}
+		t.args = []any{list(keys)}
 	}
-	for table, n := range map[string]*int{"events": &out.Events, "records": &out.Records, "sessions": &out.Sessions} {
-		if err := w.row("SELECT count(*) FROM trash WHERE tbl = '"+table+"' AND "+cond, args, n); err != nil {
-			return out, err
+	for table, n := range map[string]*int{"events": &t.events, "records": &t.records} {
+		found, err := column[int](ctx, q, "SELECT count(*) FROM trash WHERE tbl = '"+table+"' AND "+t.cond, t.args...)
+		if err != nil {
+			return t, err
 		}
+		*n = found[0]
 	}
-	if _, err := w.conn.ExecContext(context.Background(), "DELETE FROM trash WHERE "+cond, args...); err != nil {
-		return out, err
+	rows, err := q.QueryContext(ctx, "SELECT DISTINCT ns, session_id FROM trash WHERE tbl = 'sessions' AND "+t.cond, t.args...)
+	if err != nil {
+		return t, err
+	}
+	places, err := readPlaces(rows)
+	if err != nil {
+		return t, err
+	}
+	left, err := recordsLeft(ctx, q, places, gone)
+	t.sessions = len(places) - len(left)
+	return t, err
+}
+
+// emptyTrash deletes what was forgotten before and is selected again.
+func (s *Store) emptyTrash(w *writerTx, sel Selection, t trashed) error {
+	if _, err := w.conn.ExecContext(context.Background(), "DELETE FROM trash WHERE "+t.cond, t.args...); err != nil {
+		return err
 	}
 	if _, err := w.exec("DELETE FROM forgettings WHERE NOT EXISTS (SELECT 1 FROM trash t WHERE t.forgetting = forgettings.id)"); err != nil {
-		return out, err
+		return err
 	}
 	if sel.All {
-		return out, w.forgetPaths()
+		return w.forgetPaths()
 	}
-	return out, nil
+	return nil
 }
 
 // trashKeys are the ids in the trash that go with the selected ones, as Forget has them go together.
-func trashKeys(w *writerTx, sel Selection) ([]string, error) {
+func trashKeys(ctx context.Context, q querier, sel Selection) ([]string, error) {
 	named := append(append([]string{}, sel.Records...), sel.Events...)
-	more, err := column[string](context.Background(), w.conn, `WITH named AS (SELECT value id FROM json_each(?)),
+	more, err := column[string](ctx, q, `WITH named AS (SELECT value id FROM json_each(?)),
 		src AS (SELECT j.value id FROM trash t, json_each(t.row, '$.sources') s, json_each(s.atom) j WHERE t.tbl = 'records' AND t.key IN (SELECT id FROM named)),
 		heads AS (SELECT CASE WHEN row ->> '$.kind' = 'prompt' OR row ->> '$.parent_event_id' = '' THEN key ELSE row ->> '$.parent_event_id' END id
 			FROM trash WHERE tbl = 'events' AND key IN (SELECT id FROM src) AND row ->> '$.kind' <> 'note')

@@ -52,6 +52,21 @@ func (s *Store) FindSession(ctx context.Context, sessionID string) ([]Session, e
 	return s.sessions(ctx, "s.session_id = ? ORDER BY s.last_ms DESC", sessionID)
 }
 
+// SessionSpaces are the namespaces that hold events or records of a session; where none does, those in which it waits to be
+// brought back. A session whose events have gone may have records still.
+func (s *Store) SessionSpaces(ctx context.Context, sessionID string) (found []string, err error) {
+	for _, of := range []string{"SELECT ns FROM sessions WHERE session_id = ?1 UNION SELECT ns FROM records WHERE session_id = ?1 AND session_id <> ''", "SELECT ns FROM trash WHERE session_id = ?1"} {
+		found, err = column[string](ctx, s.read, "SELECT namespace FROM namespaces WHERE namespace NOT LIKE '/strategy/%' AND id IN ("+of+")", sessionID)
+		if err != nil {
+			return nil, fmt.Errorf("find a session: %w", err)
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	return found, nil
+}
+
 func (s *Store) sessions(ctx context.Context, rest string, args ...any) ([]Session, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT s.ns, s.session_id, n.project_path, s.surface, s.title, s.first_ms, s.last_ms,
 		s.events, s.prompts, s.last_event, s.gen,

@@ -282,11 +282,16 @@ func rank(table string) int {
 }
 
 // placesOf are the sessions whose events an act took.
-func (w *writerTx) placesOf(id int64) (out []place, err error) {
+func (w *writerTx) placesOf(id int64) ([]place, error) {
 	rows, err := w.conn.QueryContext(context.Background(), "SELECT DISTINCT ns, session_id FROM trash WHERE forgetting = ? AND tbl = 'events'", id)
 	if err != nil {
 		return nil, err
 	}
+	return readPlaces(rows)
+}
+
+// readPlaces reads rows of a namespace's number and a session's id.
+func readPlaces(rows *sql.Rows) (out []place, err error) {
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var p place
