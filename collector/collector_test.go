@@ -235,7 +235,7 @@ func TestTurnsBecomeRecordsOnce(t *testing.T) {
 	if got := total(); got != n {
 		t.Errorf("%d records became %d", n, got)
 	}
-	next := w.event(event.KindPrompt, "other", "", event.TextBody("how many retries does the gateway allow?"))
+	next := w.event(event.KindPrompt, "other", "", event.TextBody("how often are retries tried?"))
 	_, body := w.do("POST", "/v1/events?retrieve=true", "application/json", string(next.AppendJSON(nil)))
 	var r client.Receipt
 	if err := json.Unmarshal([]byte(body), &r); err != nil || r.Retrieval == nil || !strings.Contains(r.Retrieval.Context, "three") || len(r.Retrieval.Records) == 0 {

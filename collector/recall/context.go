@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"kiro-learn/collector/store"
-	"kiro-learn/internal/event"
 )
 
 // ContextOptions bound what a prompt is given.
@@ -106,16 +105,6 @@ func (o *ContextOptions) markStale(results []Result) {
 	}
 }
 
-// standsAlone tells whether records of a type tell a whole thing. What was noted in passing is often an answer only beside
-// the question before it; what was distilled of a turn is about that turn, and the turn before may be about anything.
-func standsAlone(observationType string) bool {
-	switch observationType {
-	case event.TypeSessionSummary, event.TypeDecision, event.TypeError:
-		return true
-	}
-	return false
-}
-
 // choose takes the records that a prompt may be given, best first.
 func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map[int64]int64) []scored {
 	var out []scored
@@ -129,9 +118,6 @@ func (f *found) choose(relevant []scored, q *Query, o *ContextOptions, shown map
 		}
 		if own(&r, q, o) {
 			continue
-		}
-		if !f.tells(&s) && standsAlone(r.ObservationType) {
-			continue // its neighbours are about the prompt, and it says nothing of theirs
 		}
 		if slices.ContainsFunc(out, func(o scored) bool { return alike(o.doc, s.doc) }) {
 			continue

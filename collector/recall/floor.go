@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"kiro-learn/internal/event"
 )
 
 // The floor of relevance weighs two ways in which a prompt can have come about: somebody means one of the records, or he
@@ -20,6 +22,7 @@ type floor struct {
 
 	held     float64 // the same of a prompt that means a record which holds the word; half of its words are of that sort
 	perWords float64 // words of a record, for how common a word is in this project
+	unseen   float64 // records that are taken to be without it, since a few cannot tell
 	local    float64 // share of that which counts for a word that is rare elsewhere
 	title    float64 // added for a word that the record's title holds
 	whole    float64 // share of an identifier that is met as a whole, beside its pieces
@@ -39,7 +42,7 @@ type floor struct {
 func defaultFloor() floor {
 	return floor{
 		any: 4.5, work: 5.9, rare: 9.2,
-		held: 3.2, perWords: 10, local: 0.2, title: 1.6, whole: 0.85, run: 0.6, quoted: 1.7, unknown: 1.5, strange: 2.2, nobody: 4, occasion: 0.25,
+		held: 3.2, perWords: 10, unseen: 4, local: 0.2, title: 1.6, whole: 0.85, run: 0.6, quoted: 1.7, unknown: 1.5, strange: 2.2, nobody: 4, occasion: 0.25,
 		question: 0.7, ours: 2, order: -2.5, here: -3.4, mine: -1,
 		least: 0.4, perRecord: 0.9,
 	}
@@ -57,7 +60,7 @@ func (f *floor) says(q *queryTerm) float64 {
 	switch {
 	case q.empty():
 		return f.any
-	case q.software, q.common:
+	case q.software, q.common, digits(q.word) > 0 && digits(q.word) < 5:
 		return f.work
 	case q.class == classChar:
 		return (f.any + f.work) / 2
@@ -67,7 +70,17 @@ func (f *floor) says(q *queryTerm) float64 {
 
 // empty tells whether a word says nothing about what a prompt means.
 func (q *queryTerm) empty() bool {
-	return q.chat || q.task || q.class == classExt || len(q.text) == 1
+	return q.chat || q.task || q.class == classExt || len(q.text) == 1 || digits(q.word) == 2
+}
+
+// digits is how many digits a number has; 0 for another word.
+func digits(word string) int {
+	for i := range len(word) {
+		if word[i] < '0' || word[i] > '9' {
+			return 0
+		}
+	}
+	return len(word)
 }
 
 // weighed is what a word of the prompt says for a record that holds it, in its title or elsewhere.
@@ -90,7 +103,7 @@ func (f *found) weigh() (words []weighed, against float64) {
 		}
 		says := f.floor.says(q)
 		chance := math.Exp(-says)
-		often := float64(q.docs-1) / (n * f.floor.perWords) // it may be a word of this project's everyday
+		often := float64(q.docs-1) / ((n + f.floor.unseen) * f.floor.perWords) // it may be a word of this project's everyday
 		switch {
 		case says <= f.floor.work:
 			chance = max(chance, often)
@@ -117,7 +130,7 @@ func (f *found) weigh() (words []weighed, against float64) {
 // strangeness is what a word that no record of the project holds says against all of them.
 func (f *floor) strangeness(q *queryTerm, p *form) float64 {
 	switch {
-	case q.class == classWhole, q.class == classChar, number(q.word) > 0, p.order && q.word == p.verb:
+	case q.class == classWhole, q.class == classChar, digits(q.word) > 0, p.order && q.word == p.verb:
 		return 0
 	case q.class == classPair: // half of the pairs of a text cross the borders of its words
 		return 0.3 * f.unlike(q)
@@ -152,18 +165,42 @@ func (f *found) evidence(s *scored) float64 {
 			pairs[q.pos], pairs[q.pos+1] = true, true
 		}
 	}
+	apart := f.apart(s)
 	for i := range f.asked {
 		q, w := &f.asked[i], &f.weighed[i]
 		at := s.doc.of(q.hash)
 		switch {
-		case len(at) == 0, q.class == classChar && pairs[q.pos]:
-		case at[0].at>>posBits == fieldTitle:
+		case len(at) == 0, q.class == classChar && pairs[q.pos], apart && q.empty():
+		case !apart && at[0].at>>posBits == fieldTitle:
 			sum += w.title
 		default:
 			sum += w.held
 		}
 	}
+	if apart && f.prompt.form.question {
+		sum -= f.floor.question // it asks for something else
+	}
 	return sum + f.runs(s) + f.formSays() - f.floor.least - f.floor.perRecord*math.Log(float64(max(1, f.total)))
+}
+
+// apart tells whether a prompt and a record seem to meet by chance: in one word of everyday at most, while the project knows
+// nothing of something else that the prompt speaks of.
+func (f *found) apart(s *scored) bool {
+	met, unknown := 0, 0
+	for i := range f.asked {
+		q := &f.asked[i]
+		held := q.docs > 0 && len(s.doc.of(q.hash)) > 0
+		switch {
+		case q.empty(), digits(q.word) > 0:
+		case held && (q.class == classWhole || f.floor.says(q) > f.floor.work):
+			return false
+		case held:
+			met++
+		case q.docs == 0 && (q.class == classWord || q.class == classPart):
+			unknown++
+		}
+	}
+	return met <= 1 && unknown > 0
 }
 
 func (f *found) formSays() (sum float64) {
@@ -233,14 +270,46 @@ func (f *found) relevant() []scored {
 	}
 	best := f.ranked[0].score
 	var out []scored
+	telling := map[int64]*scored{}
 	for i := range f.ranked {
 		s := &f.ranked[i]
 		if s.score < leastOfBest*best {
 			break
 		}
-		if s.score >= leastNearby*best || f.tells(s) {
+		if f.tells(s) {
+			telling[s.doc.id] = s
+		}
+	}
+	for i := range f.ranked {
+		s := &f.ranked[i]
+		if s.score < leastOfBest*best {
+			break
+		}
+		if telling[s.doc.id] != nil || s.score >= leastNearby*best && f.carried(s, telling) {
 			out = append(out, *s)
 		}
 	}
 	return out
+}
+
+// carried tells whether a record that holds nothing telling of a prompt stands in the same session beside one that is shown
+// for good reason. What was noted in passing is often an answer only beside the question before it; what was distilled
+// of a turn is about that turn, and the turn before may be about anything.
+func (f *found) carried(s *scored, by map[int64]*scored) bool {
+	if standsAlone(s.doc) {
+		return false
+	}
+	return slices.ContainsFunc(f.near[s.doc.id], func(n neighbour) bool {
+		o := by[n.id]
+		return o != nil && s.doc.sameSession(o.doc) && f.evidence(o) > 0
+	})
+}
+
+// standsAlone tells whether a record tells a whole thing: it was distilled of a turn, whose session is known then.
+func standsAlone(d *doc) bool {
+	switch d.kind {
+	case event.TypeSessionSummary, event.TypeDecision, event.TypeError:
+		return true
+	}
+	return d.session != ""
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // indexVersion changes whenever the same record would give other terms; the store then indexes everything anew.
-const indexVersion = 4
+const indexVersion = 5
 
 // Index makes the terms by which the store finds a record. It implements store.Indexer.
 type Index struct{}

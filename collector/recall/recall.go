@@ -105,6 +105,7 @@ type found struct {
 	prompt  prompt
 	total   int // records of the project
 	ranked  []scored
+	near    map[int64][]neighbour
 	byID    map[int64]store.Stored
 	weighed []weighed // what the words of asked say
 	against float64
@@ -162,7 +163,8 @@ func (e *Engine) rankInto(ctx context.Context, q Query, f *found) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range e.tuning.rank(f.terms, docs, bothWays(near), &f.prompt) {
+	f.near = bothWays(near)
+	for _, s := range e.tuning.rank(f.terms, docs, f.near, &f.prompt) {
 		if s.score > 0 && q.passes(s.doc) {
 			f.ranked = append(f.ranked, s)
 		}

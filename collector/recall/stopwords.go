@@ -60,7 +60,7 @@ ciao grazie prego privet спасибо привет да нет хорошо`
 
 // taskWords ask for work of any sort, or hold a sentence together and yet help to find what was said in the same
 // words. They match, but they are no evidence that a record is meant.
-const taskWords = `write add fix create implement run show explain change update check look find see give put set try think help work
+const taskWords = `write add fix create implement run show explain change update check look find see give put set try tried tries trying think help work
 works working start new good better best first last time times file files code line lines project please handle go
 take come keep move build made small simple quick quickly great sure today back right different people
 review summarize summarise summary describe list open read print generate refactor edit improve

@@ -293,12 +293,14 @@ func kindOf(r rune) kind {
 }
 
 // pieces cuts an identifier at separators, between a lower-case and an upper-case letter, before the last capital of
-// several (HTTPServer) unless only a plural s follows (URLs), and between letters and digits.
+// several (HTTPServer) unless only a plural s follows (URLs), and between letters and digits. A hash stays whole: its digits
+// are no number.
 func pieces(out []span, s string) []span {
-	from, prev := -1, kindSep
+	from, prev, hex := -1, kindSep, 0
 	for i, r := range s {
 		k := kindOf(r)
 		switch {
+		case i < hex:
 		case k == kindSep:
 			if from >= 0 {
 				out = append(out, span{from, i})
@@ -306,6 +308,7 @@ func pieces(out []span, s string) []span {
 			from = -1
 		case from < 0:
 			from = i
+			hex = i + hexadecimal(s[i:])
 		case k == prev:
 		case prev == kindUpper && k == kindLower:
 			if p := i - 1; p > from && s[p] < utf8.RuneSelf && !pluralS(s[i:]) {
@@ -322,6 +325,24 @@ func pieces(out []span, s string) []span {
 		out = append(out, span{from, len(s)})
 	}
 	return out
+}
+
+// hexadecimal is how many bytes at the beginning of s, up to what is neither letter nor digit, are a hash or a piece of
+// one, as 77b1; 0 when they are not. What changes once between letters and digits may be a name with a number.
+func hexadecimal(s string) int {
+	n, changes := 0, 0
+	for ; n < len(s) && (s[n] >= utf8.RuneSelf || kindOf(rune(s[n])) != kindSep); n++ {
+		switch c := s[n]; {
+		case c < '0' || c > '9' && c < 'a' || c > 'f':
+			return 0
+		case n > 0 && (c <= '9') != (s[n-1] <= '9'):
+			changes++
+		}
+	}
+	if n < 4 || changes < 2 {
+		return 0
+	}
+	return n
 }
 
 func pluralS(s string) bool {

@@ -15,6 +15,7 @@ func TestTermsOfText(t *testing.T) {
 		{"limit", "limits limited limiting limit", "limit limit limit limit"},
 		{"uploader meets upload", "uploader uploads uploading upload", "upload upload upload upload"},
 		{"short words stay", "API ids", "api id"},
+		{"a hash stays whole", "got 9f2a want 77b1 in beef77", "get 9f2a want 77b1 in beef77 beef 77"},
 		{"snake case", "purchase_orders", "purchaseorders purchas order"},
 		{"camel case", "userAuth", "userauth user authent"},
 		{"kebab case meets camel case", "user-auth", "userauth user authent"},
