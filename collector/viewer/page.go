@@ -131,6 +131,8 @@ func (v *Viewer) signedIn(f func(*request) (page, error), write bool) http.Handl
 			send(w, http.StatusOK, q.frame(p))
 		case errors.Is(err, errNotThere) || isStatus(err, http.StatusNotFound):
 			send(w, http.StatusNotFound, q.frame(page{title: "Not here", body: all(el("h1", "Not here"), el("p", errNotThere.Error()+"."), el("p", el("a", href("/memory"), "Look for it in memory")))}))
+		case isStatus(err, http.StatusBadRequest):
+			send(w, http.StatusBadRequest, q.frame(page{title: "That cannot be done", body: all(el("h1", "That cannot be done"), el("p", err.Error()))}))
 		case r.Context().Err() != nil:
 		default:
 			v.o.Failed(fmt.Errorf("make %s: %w", r.URL.Path, err))

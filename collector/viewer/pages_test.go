@@ -209,6 +209,16 @@ func TestMergeMovesAProject(t *testing.T) {
 	}
 }
 
+func TestAMergeOfNothingIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.tell(story()[2:4])
+	w.signIn()
+	token := tokenInput.FindStringSubmatch(w.page("/"))
+	if status, body, _ := w.ask(http.MethodPost, "/projects/merge", url.Values{"token": {token[1]}}); status != http.StatusBadRequest {
+		t.Errorf("%d %s, want 400", status, body)
+	}
+}
+
 func TestAProjectThatHasMovedIsGivenItsNewPlace(t *testing.T) {
 	home := t.TempDir()
 	for name, dir := range map[string]string{"HOME": "home", "TMPDIR": "tmp", ".": "shop2/.git"} {
