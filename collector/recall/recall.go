@@ -79,10 +79,7 @@ func New(src Source) *Engine {
 // Search gives the records that match a prompt, best first and without a floor of relevance. The words of courtesy and of
 // any work count only where there are no others: whoever types "retry" or "go test" means it. Errors are those of the source.
 func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
-	f, err := e.find(ctx, q, e.tuning.keepStops)
-	if err == nil && (f == nil || len(f.ranked) == 0) {
-		f, err = e.find(ctx, q, true)
-	}
+	f, err := e.find(ctx, q, e.tuning.keepStops || len(parse(q.Text, false).terms) == 0)
 	if err != nil || f == nil {
 		return nil, err
 	}

@@ -190,4 +190,7 @@ func TestSearchFindsWordsThatPromptsArePaddedWith(t *testing.T) {
 			t.Errorf("%s: %d found, %v, want %s first", query, len(got), err, want)
 		}
 	}
+	if got, err := e.Search(t.Context(), Query{Namespace: testSpace, Text: "zzz nothing of the kind"}); err != nil || len(got) != 0 {
+		t.Errorf("%d found for a word that no record holds, %v", len(got), err)
+	}
 }
