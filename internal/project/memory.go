@@ -29,7 +29,7 @@ func (r Resolver) remember(root, given, resolved string) {
 		_ = os.Remove(r.note(given))
 		return
 	}
-	if os.MkdirAll(r.Memory, 0o700) != nil {
+	if r.Secret != nil && r.Secret(root) || os.MkdirAll(r.Memory, 0o700) != nil {
 		return
 	}
 	spellings := []string{given, resolved, root}
