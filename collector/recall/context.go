@@ -48,7 +48,7 @@ func (e *Engine) Context(ctx context.Context, q Query, o ContextOptions) (Contex
 	if o.MaxRecords == 0 {
 		o.MaxRecords = 10
 	}
-	f, err := e.find(ctx, q, e.tuning.keepStops)
+	f, err := e.find(ctx, q, false)
 	if err != nil || f == nil {
 		return Context{}, err
 	}

@@ -79,7 +79,7 @@ func New(src Source) *Engine {
 // Search gives the records that match a prompt, best first and without a floor of relevance. The words of courtesy and of
 // any work count only where there are no others: whoever types "retry" or "go test" means it. Errors are those of the source.
 func (e *Engine) Search(ctx context.Context, q Query) ([]Result, error) {
-	f, err := e.find(ctx, q, e.tuning.keepStops || len(parse(q.Text, false).terms) == 0)
+	f, err := e.find(ctx, q, true)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -108,8 +108,12 @@ type found struct {
 	against float64
 }
 
-func (e *Engine) find(ctx context.Context, q Query, keepStops bool) (*found, error) {
-	p := parse(q.Text, keepStops)
+// find ranks the records that match. With courtesy, a query of nothing but words of courtesy is one for these.
+func (e *Engine) find(ctx context.Context, q Query, courtesy bool) (*found, error) {
+	p := parse(q.Text, e.tuning.keepStops)
+	if len(p.terms) == 0 && courtesy {
+		p = parse(q.Text, true)
+	}
 	if len(p.terms) == 0 {
 		return nil, nil
 	}
